@@ -1,0 +1,117 @@
+"""The one way in for JSON text: strict, and every defect has a name.
+
+Refused although Python's own decoder takes it: duplicate keys, NaN and Infinity, numbers that overflow to infinity
+(RFC 8259 §4, §6), lone surrogates (RFC 8259 §8.2), nesting too deep to read, text after the value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+from invcheck.errors import NotJson
+from invcheck.vocabulary import Json
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _Defect(ValueError):
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]  # add gives None, which is what "not seen yet" needs
+        raise _Defect("DUPLICATE_KEY", f"the key {json.dumps(twice, ensure_ascii=False)} stands twice in one object")
+    return value
+
+
+def _constant(text: str) -> NoReturn:
+    raise _Defect("NOT_A_NUMBER", f"{text} is no JSON number")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise _Defect("NUMBER_OVERFLOW", f"{text[:40]} is too large for a number")
+    return value
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float).decode
+
+
+def loads(text: str) -> Json:
+    """Read one strict JSON value, or raise NotJson whose ``fields["defect"]`` names the fault and says where.
+
+    Defects: EMPTY, SYNTAX, TRAILING_TEXT, DUPLICATE_KEY, NOT_A_NUMBER, NUMBER_OVERFLOW, LONE_SURROGATE, TOO_DEEP.
+
+    >>> loads('{"a": 1}')
+    {'a': 1}
+    """
+    try:
+        value = _decode(text)
+    except _Defect as defect:
+        raise NotJson(str(defect), defect=defect.code) from None
+    except json.JSONDecodeError as error:
+        raise _syntax(text, error) from None
+    except RecursionError:
+        raise NotJson("the value is nested too deep to read", defect="TOO_DEEP") from None
+    except ValueError:  # an integer beyond the interpreter's limit of digits
+        raise NotJson("a number has more digits than can be read", defect="NUMBER_OVERFLOW") from None
+    if "\\u" in text or not text.isascii():
+        _no_surrogate(text, value)
+    return value
+
+
+def _syntax(text: str, error: json.JSONDecodeError) -> NotJson:
+    if not text.strip():
+        return NotJson("the text is empty", defect="EMPTY", line=1, column=1)
+    # the decoder's own wording and column differ between Python versions, so only its first word is used
+    trailing = error.msg.startswith("Extra data")
+    what = "text stands after the value" if trailing else "this is no JSON"
+    line, column = (error.lineno, error.colno) if trailing else _position(text)
+    return NotJson(what, defect="TRAILING_TEXT" if trailing else "SYNTAX", line=line, column=column)
+
+
+def _position(text: str) -> tuple[int | None, int | None]:
+    """Where reading stops is told only for a first character that can begin no value: elsewhere versions differ."""
+    start = len(text) - len(text.lstrip(" \t\r\n"))
+    if text[start] in '{["-0123456789tfn':
+        return None, None
+    return text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+
+
+def _no_surrogate(text: str, value: Json) -> None:
+    if _SURROGATE.search(text) or _holds_surrogate(value):
+        raise NotJson("a text holds half of a surrogate pair", defect="LONE_SURROGATE")
+
+
+def _holds_surrogate(value: Json) -> bool:
+    if isinstance(value, str):
+        return _SURROGATE.search(value) is not None
+    if isinstance(value, dict):
+        return any(map(_holds_surrogate, value)) or any(map(_holds_surrogate, value.values()))
+    return isinstance(value, list) and any(map(_holds_surrogate, value))
+
+
+def parse_output(document: dict[str, Json]) -> NotJson | None:
+    """Put the value that ``$.output`` spells at ``$.output`` and the raw text at ``$.output_text``.
+
+    Gives None, or what is wrong with the text; then ``$.output`` is null. It changes ``document`` in place.
+    """
+    raw = document.get("output")
+    document["output_text"] = raw
+    document["output"] = None
+    if not isinstance(raw, str):
+        return NotJson(f"the output is {type(raw).__name__}, not text", defect="NOT_TEXT")
+    try:
+        document["output"] = loads(raw)
+    except NotJson as error:
+        return error
+    return None

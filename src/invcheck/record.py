@@ -1,0 +1,151 @@
+"""The record of the trial in hand: one ordered journal of everything that happened, and what was latched on the way.
+
+Doubles, the clock, probes, effects and the gate all write here, so that order between them is one list. There is one
+record at a time in a process: threads of the app share it, which a context variable would lose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from invcheck.errors import NotInTest
+from invcheck.vocabulary import Counts, Exchange, Finding, Json, Verdict, Waits
+
+
+class Verified(Protocol):
+    """What a double shows when a record is closed."""
+
+    @property
+    def calls(self) -> tuple[Exchange, ...]:
+        """Every call so far, in order."""
+
+    @property
+    def counts(self) -> Counts:
+        """How many calls there were, by what became of them."""
+
+    def leftover(self) -> list[Finding]:
+        """What is wrong now that nothing more will be asked, such as steps that were not used."""
+
+
+class Record:
+    """Everything that one trial leaves behind; ``seed`` is the trial's own.
+
+    ``journal`` entries are plain JSON objects with a ``kind``: call, chunk, wait, effect, row or breach.
+    """
+
+    def __init__(self, seed: int = 0, clock: Waits | None = None) -> None:
+        self.seed = seed
+        self.clock = clock
+        self.journal: list[dict[str, Json]] = []
+        self.calls: list[dict[str, Json]] = []
+        self.waits: list[float] = []
+        self.effects: list[dict[str, Json]] = []
+        self.ledger: list[Json] = []
+        self.breaches: list[dict[str, Json]] = []
+        self.ambient: dict[tuple[str, str], int] = {}
+        self.latches: list[Finding] = []
+        self.doubles: list[Verified] = []
+        self.before_event: list[Callable[[], None]] = []
+
+    def note(self, kind: str, **fields: Json) -> None:
+        """Append one event to the journal; rows that a probe can already see are entered before it."""
+        for look in self.before_event:
+            look()
+        self.journal.append({"kind": kind, **fields})
+
+    def row(self, row: Json) -> None:
+        """Enter one row of the app's own ledger."""
+        self.ledger.append(row)
+        self.journal.append({"kind": "row", "row": row})
+
+    def effect(self, name: str, **fields: Json) -> None:
+        """Enter something that the app did to the world."""
+        entry = {"name": name, **fields}
+        self.effects.append(entry)
+        self.note("effect", **entry)
+
+    def wait(self, seconds: float) -> None:
+        """Enter a sleep that the app asked for, in virtual seconds."""
+        self.waits.append(seconds)
+        self.note("wait", seconds=seconds)
+
+    def breach(self, breach: dict[str, Json]) -> None:
+        """Enter an attempt to leave the sandbox."""
+        self.breaches.append(breach)
+        self.note("breach", **breach)
+
+    def latch(self, finding: Finding) -> None:
+        """Keep a finding that no ``except`` in the app can take back; the same one is kept once."""
+        if finding not in self.latches:
+            self.latches.append(finding)
+
+    def read(self, source: str, where: str) -> None:
+        """Enter a read of something ambient (clock, randomness, uuid, environment) with its call site."""
+        self.ambient[source, where] = self.ambient.get((source, where), 0) + 1
+
+    def findings(self) -> list[Finding]:
+        """Give what is wrong at the end: everything latched, then what the doubles have left over."""
+        return [*self.latches, *(finding for double in self.doubles for finding in double.leftover())]
+
+
+_current: Record | None = None
+
+
+def current() -> Record | None:
+    """Give the record of the trial in hand, or None outside of one."""
+    return _current
+
+
+@contextmanager
+def opened(record: Record) -> Iterator[Record]:
+    """Make ``record`` the one in hand for the length of a block; records do not nest silently, the inner one wins."""
+    global _current  # noqa: PLW0603  # one record in hand per process is the point of this module
+    before, _current = _current, record
+    try:
+        yield record
+    finally:
+        _current = before
+
+
+def required(what: str) -> Record:
+    """Give the record in hand, or raise NotInTest naming what was built outside of a test."""
+    if _current is None:
+        raise NotInTest(
+            f"{what} was built outside of a test",
+            hint="build it in a check, or inside `with invcheck.testing():`",
+        )
+    return _current
+
+
+class VerificationError(AssertionError):
+    """What ``invcheck.testing()`` raises at its end when something was latched or left over; ``findings`` holds it."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        self.findings = findings
+        lines = [f"{finding.code}: {finding.message}" for finding in findings]
+        super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[type[VerificationError], tuple[list[Finding]]]:
+        return (type(self), (self.findings,))
+
+
+@contextmanager
+def testing(*, seed: int = 0) -> Iterator[Record]:
+    """Open a place where doubles may be built; at its end everything latched or left over raises VerificationError.
+
+    An error that already leaves the block is never masked. Time passes at once: a double's waits are noted, not slept.
+
+    >>> import invcheck
+    >>> with invcheck.testing():
+    ...     model = invcheck.ScriptedModel("hello")
+    ...     model("hi").text
+    'hello'
+    """
+    record = Record(seed)
+    with opened(record):
+        yield record
+    broken = [finding for finding in record.findings() if finding.verdict is not Verdict.KEPT]
+    if broken:
+        raise VerificationError(broken)

@@ -1,0 +1,234 @@
+"""The words of the house, as frozen data: every other module speaks in these and in plain JSON.
+
+A *request* gets an *outcome*, which is a *reply* or a *fault*; the pair is an *exchange*. A *trial* is one run of the
+app under one case and one seed; what happened in it is its *observation*, a plain JSON document. A *finding* is one
+broken claim; a *verdict* sums up what could be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+Json: TypeAlias = Any
+"""Plain JSON: None, bool, int, float, str, list and dict with text keys, nothing else (the one place for ``Any``)."""
+
+
+class Verdict(StrEnum):
+    """What can be said of a claim, a trial or a case.
+
+    *Kept* and *broken* are decided; *errored* could not be judged because code raised; *unjudged* is moot, because an
+    earlier cause already explains it.
+    """
+
+    KEPT = "kept"
+    BROKEN = "broken"
+    ERRORED = "errored"
+    UNJUDGED = "unjudged"
+
+
+class State(StrEnum):
+    """What became of one call of a double; *attempted* is the sum of the four."""
+
+    SERVED = "served"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a user's file: a path relative to the project, line and column from 1."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one reply, by the OpenTelemetry GenAI names; ``input_tokens`` includes what came from a cache.
+
+    Every number is an integer from 0 to 2**53 - 1, or None where the provider does not say.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    reasoning_output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A block of plain text in a reply."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A block of reasoning in a reply; it is no part of the reply's ``text``."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A block that asks the app to call one of its tools; ``arguments`` is frozen plain JSON."""
+
+    name: str
+    arguments: Mapping[str, Json]
+    id: str | None = None
+
+
+Block: TypeAlias = Text | Thinking | ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answers: blocks, a finish reason and usage, each of which may be absent when a test wants that.
+
+    ``value`` carries a reply in the user's own type, for faces that hand it over as it is.
+
+    >>> Reply((Text("Hello, "), Text("world"))).text
+    'Hello, world'
+    """
+
+    blocks: tuple[Block, ...] = ()
+    finish: str | None = "stop"
+    usage: Usage | None = None
+    value: object = None
+
+    @property
+    def text(self) -> str:
+        """The text blocks, joined."""
+        return "".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls, in order."""
+        return tuple(block for block in self.blocks if isinstance(block, ToolCall))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A misbehaviour as data, so that every face can render it: an exception, a status with headers, half a stream.
+
+    ``kind`` is one of ``invcheck.faults.KINDS``; ``retry_after`` is in seconds.
+    """
+
+    kind: str
+    message: str = ""
+    status: int | None = None
+    retry_after: float | None = None
+
+
+Outcome: TypeAlias = Reply | Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a reply as a stream hands it over, correlated with its request by ``request_id``."""
+
+    request_id: str
+    text: str = ""
+    tool_call: ToolCall | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One call of a double: its ordinal in that double (from 0), the frozen request, and what became of it.
+
+    ``outcome`` is None while a call was cancelled or refused; ``error`` names the exception that the app was given.
+    """
+
+    n: int
+    lane: str | None
+    request: Mapping[str, Json]
+    outcome: Outcome | None
+    state: State
+    error: str | None = None
+    method: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many calls a double saw; ``attempted`` is the sum of the other four.
+
+    >>> Counts(served=1, refused=2).attempted
+    3
+    """
+
+    served: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    refused: int = 0
+
+    @property
+    def attempted(self) -> int:
+        """All calls, whatever became of them."""
+        return self.served + self.failed + self.cancelled + self.refused
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One broken or errored claim, ready to be shown: what was expected, what was found, and where.
+
+    ``expected`` and ``got`` are short texts made from JSON; ``path`` is a normalised JSONPath into the observation;
+    ``call`` is spoken ("call 3 of 2"); ``assertion`` is the claim's index in its check, None for implied claims;
+    ``seed`` is the first trial that showed it, ``count`` how many trials of the case did.
+    """
+
+    code: str
+    verdict: Verdict
+    message: str
+    claim: str | None = None
+    path: str | None = None
+    expected: str | None = None
+    got: str | None = None
+    call: str | None = None
+    place: Place | None = None
+    hint: str | None = None
+    assertion: int | None = None
+    seed: int | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a case of a check came to: counts of trials by verdict and the findings, first seeds first.
+
+    ``replay`` is the command that shows the first finding again; ``runs`` counts the trials that were run.
+    """
+
+    check: str
+    case: str
+    place: Place
+    seed: int
+    runs: int
+    trials: Mapping[str, int]
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    tags: tuple[str, ...] = ()
+    distinct: int | None = None
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Waits(Protocol):
+    """How a double lets time pass; the sandbox's clock is one, and no double sleeps for real."""
+
+    def now(self) -> float:
+        """Seconds on this clock."""
+
+    def wait(self, seconds: float) -> None:
+        """Let that many seconds pass."""
