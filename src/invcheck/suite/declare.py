@@ -1,0 +1,157 @@
+"""`@check(...)`: a function that drives the app becomes a check, and stays an ordinary function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from opcode import opmap
+from types import CodeType
+from typing import Any, TypeVar
+
+from invcheck.assertions.claim import Claim
+from invcheck.errors import CheckFileError, NotJson, UsageError
+from invcheck.freeze import snapshot
+from invcheck.suite.entries import Case, Check
+from invcheck.vocabulary import Json, Place
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_MARK = "__invcheck__"
+_OMITTED: Any = object()
+
+
+def check(
+    *,
+    name: str | None = None,
+    runs: int = 1,
+    cases: Iterable[Json | Case] = _OMITTED,
+    expect: Sequence[Claim] = (),
+    tags: Sequence[str] = (),
+    model: Json = None,
+    ledger: Any = None,
+    probes: Mapping[str, Any] | None = None,
+    parse: str | None = None,
+    setup: Any = None,
+    clock: Json = None,
+) -> Callable[[Function], Function]:
+    """Make a function of the trial a check: it drives the app and returns its output, on which ``expect`` is judged.
+
+    A case is a `Case`, a mapping with ``id`` and ``input``, or any other plain value, which is an input whose id is its
+    number from 1. Without ``cases`` there is one case, ``default``, whose input is null; an empty list is an error.
+    A plain ``assert`` inside the function is a claim too; a check with neither is an error.
+
+    What is wrong is reported when the file is collected, with file and line, so that one mistake hides no other.
+
+    >>> from invcheck.suite import check, declared
+    >>> @check(runs=3, cases=["a"])
+    ... def echoes(trial):
+    ...     assert trial.input == "a"
+    >>> declared(echoes)[0].cases
+    (Case(id='1', input='a', place=None),)
+    """
+
+    def mark(function: Function) -> Function:
+        code = getattr(function, "__code__", None)
+        if not isinstance(code, CodeType):
+            raise UsageError(f"@check stands above a function, got {type(function).__name__}", code="WRONG_TYPE")
+        place = Place(code.co_filename, code.co_firstlineno)
+        mistakes = _Mistakes(place)
+        made = Check(
+            name=name or function.__name__,
+            file=place.file,
+            place=place,
+            cases=_cases(cases, mistakes),
+            function=function,
+            runs=_runs(runs, mistakes),
+            tags=_tags(tags, mistakes),
+            claims=_claims(expect, code, mistakes),
+            claim_places=(place,) * len(expect),
+            parse=parse,
+            model=model,
+            ledger=ledger,
+            probes=dict(probes or {}),
+            setup=setup,
+            clock=clock,
+        )
+        if parse not in (None, "json"):
+            mistakes.add("WRONG_TYPE", f"parse must be 'json' or None, got {parse!r}")
+        setattr(function, _MARK, (made, tuple(mistakes.found)))
+        return function
+
+    return mark
+
+
+def declared(function: object) -> tuple[Check, tuple[CheckFileError, ...]] | None:
+    """Give what `check` attached to a function: the check and what is wrong with it; None for any other object."""
+    marked: tuple[Check, tuple[CheckFileError, ...]] | None = getattr(function, _MARK, None)
+    return marked
+
+
+class _Mistakes:
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.found: list[CheckFileError] = []
+
+    def add(self, code: str, message: str, hint: str | None = None) -> None:
+        self.found.append(CheckFileError(message, code=code, place=self.place, hint=hint))
+
+
+def _cases(given: Iterable[Json | Case], mistakes: _Mistakes) -> tuple[Case, ...]:
+    if given is _OMITTED:
+        return (Case("default"),)
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        mistakes.add("WRONG_TYPE", f"cases must be a list of cases, got {type(given).__name__}")
+        return ()
+    made: list[Case] = []
+    for number, item in enumerate(given, 1):
+        case = _case(item, number)
+        try:
+            made.append(Case(case.id, snapshot(case.input, strict=True), case.place))
+        except NotJson as error:
+            mistakes.add("ROW_INVALID", f"case {case.id}: the input is no plain JSON: {error.message}", error.hint)
+    for twice in sorted({case.id for case in made if sum(other.id == case.id for other in made) > 1}):
+        mistakes.add("DUPLICATE_NAME", f"two cases have the id {twice!r}", "give each case an id of its own")
+    if not made and not mistakes.found:
+        mistakes.add("NO_CASE", "the check has no case: cases is empty", "leave `cases` out where the check needs no input")
+    return tuple(made)
+
+
+def _case(item: Json | Case, number: int) -> Case:
+    if isinstance(item, Case):
+        return item
+    if isinstance(item, Mapping) and set(item) <= {"id", "input"} and "input" in item:
+        return Case(str(item.get("id", number)), item["input"])
+    return Case(str(number), item)
+
+
+def _runs(runs: int, mistakes: _Mistakes) -> int:
+    if type(runs) is not int or runs < 1:
+        mistakes.add("WRONG_TYPE", f"runs must be a whole number from 1, got {runs!r}")
+        return 1
+    return runs
+
+
+def _tags(tags: Sequence[str], mistakes: _Mistakes) -> tuple[str, ...]:
+    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+        mistakes.add("WRONG_TYPE", f"tags must be a list of texts, got {tags!r}")
+        return ()
+    return tuple(tags)
+
+
+def _claims(expect: Sequence[Claim], code: CodeType, mistakes: _Mistakes) -> tuple[Claim, ...]:
+    for index, claim in enumerate(expect):
+        if not isinstance(claim, Claim):
+            mistakes.add(
+                "UNKNOWN_ASSERTION",
+                f"expect[{index}] is {type(claim).__name__} {claim!r}, not an assertion",
+                "write assertions of invcheck.assertions, such as Subset('$.output.cites[*]', '$.input.doc_ids[*]')",
+            )
+    if not expect and not _asserts(code):
+        mistakes.add("NO_ASSERTION", "the check has no assertion", "give it `expect=[...]`, or a plain `assert` in the function itself")
+    return tuple(claim for claim in expect if isinstance(claim, Claim))
+
+
+def _asserts(code: CodeType) -> bool:
+    """Whether the function's own code, inner functions included, holds an assert that this interpreter will run."""
+    if opmap["LOAD_ASSERTION_ERROR"] in code.co_code[::2] or "AssertionError" in code.co_names:
+        return True
+    return any(_asserts(inner) for inner in code.co_consts if isinstance(inner, CodeType))
