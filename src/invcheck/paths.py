@@ -17,7 +17,7 @@ from invcheck.errors import PathError, Unevaluated
 from invcheck.pathsyntax import STAR, Other, Segment, Star, Step, read
 from invcheck.vocabulary import Json
 
-__all__ = ["STAR", "Literal", "Match", "Path", "Star", "Step", "compile_path", "equal", "kind", "operand"]
+__all__ = ["STAR", "Literal", "Match", "Path", "Star", "Step", "below", "compile_path", "equal", "kind", "operand"]
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -191,6 +191,15 @@ def _hits(at: str, value: Json, step: Step) -> Iterator[tuple[str, Json]]:
         size = len(value)
         places = range(size) if step is STAR else (step % size,) if -size <= step < size else ()
         yield from ((f"{at}[{place}]", value[place]) for place in places)
+
+
+def below(at: str, step: str | int) -> str:
+    """Spell the location of a member or an item of the value at ``at``.
+
+    >>> below("$.output", "cites"), below("$.output", "odd key"), below("$.output.cites", 1)
+    ('$.output.cites', "$.output['odd key']", '$.output.cites[1]')
+    """
+    return at + _name(step) if isinstance(step, str) else f"{at}[{step}]"
 
 
 def _name(name: str) -> str:

@@ -47,7 +47,11 @@ class Break:
 def nothing(path: paths.Path, needed: str = "at least one value") -> Break:
     """The break of a path that matches nothing: a claim about nothing is not kept."""
     return Break(
-        path.text, needed, "nothing: the path matches no value", decided=False, code="EMPTY_SELECTION",
+        path.text,
+        needed,
+        "nothing: the path matches no value",
+        decided=False,
+        code="EMPTY_SELECTION",
         hint="say allow_empty: true where nothing is fine",
     )
 
@@ -55,6 +59,23 @@ def nothing(path: paths.Path, needed: str = "at least one value") -> Break:
 def wrong_type(path: str | None, needed: str, value: Json) -> Break:
     """The break of a value that has another type than the claim needs."""
     return Break(path, needed, f"{paths.kind(value)} {show(value)}", decided=False, code="WRONG_TYPE")
+
+
+def every(path: paths.Path, document: Json, judge: Callable[[paths.Match], Break | None], *, allow_empty: bool) -> Break | None:
+    """Judge each value that ``path`` selects and give the first break, one that could not be decided before the others.
+
+    An undecided break wins, so that ``not-`` never turns a selection of which one value could not be judged.
+    """
+    matches = path.find(document)
+    if not matches:
+        return None if allow_empty else nothing(path)
+    first: Break | None = None
+    for match in matches:
+        broken = judge(match)
+        if broken is not None and not broken.decided:
+            return broken
+        first = first or broken
+    return first
 
 
 @dataclass_transform(frozen_default=True)
@@ -98,7 +119,8 @@ class Claim:
         values = dict(zip(cls._fields, args, strict=False))
         for name, value in kwargs.items():
             if name not in cls._fields or name in values:
-                raise UsageError(f"{cls.__name__} has no field {name!r}" if name not in cls._fields else f"{cls.__name__}: {name} is given twice")
+                wrong = f": {name} is given twice" if name in cls._fields else f" has no field {name!r}"
+                raise UsageError(cls.__name__ + wrong)
             values[name] = value
         for name in cls._fields:
             if name not in values:
@@ -114,7 +136,7 @@ class Claim:
         return f"{type(self).__name__}({', '.join(f'{n}={getattr(self, n)!r}' for n in self._fields)})"
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.plain() == other.plain()  # type: ignore[attr-defined]  # same class
+        return type(other) is type(self) and self.plain() == other.plain()
 
     def __hash__(self) -> int:
         return hash((type(self), repr(self)))
@@ -136,11 +158,16 @@ class Claim:
         """Judge the runs of one case from (seed, what `take` gave) in order of seeds."""
         raise NotImplementedError
 
-    def fuse(self, fuser: Fuser) -> bool:
+    def fuse(self, fuser: Fuser) -> bool:  # noqa: ARG002  # the subclasses' business
         """Write the fused form, which may only say "kept" when `each` would; False when there is none."""
         return False
 
     # what every claim can be asked
+
+    def path(self, name: str = "of") -> paths.Path:
+        """Give the compiled path of a selector field."""
+        compiled: paths.Path = getattr(self, name)
+        return compiled
 
     def reads(self) -> tuple[paths.Path, ...]:
         """The paths that this claim looks at; a parse failure above one of them makes the claim moot."""
@@ -173,7 +200,7 @@ def plain_value(value: object) -> Json:
     if isinstance(value, paths.Path):
         return value.text
     if isinstance(value, paths.Literal):
-        return {"literal": value.value} if isinstance(value.value, str) and value.value.startswith("$") else value.value
+        return {"literal": value.value} if _needs_spelling(value.value) else value.value
     if isinstance(value, Claim):
         return {value.key: value.plain()}
     if isinstance(value, tuple | list):
@@ -181,6 +208,10 @@ def plain_value(value: object) -> Json:
     if isinstance(value, Mapping):
         return {key: plain_value(item) for key, item in value.items()}
     return value
+
+
+def _needs_spelling(value: Json) -> bool:
+    return value.startswith("$") if isinstance(value, str) else isinstance(value, dict) and value.keys() == {"literal"}
 
 
 class Not(Claim):
