@@ -7,9 +7,10 @@ another type than the claim needs) is broken under ``not-`` too: negation turns 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, dataclass_transform, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, dataclass_transform, get_type_hints
 
 from invcheck import paths
+from invcheck.assertions.fitting import fits
 from invcheck.errors import UsageError
 from invcheck.freeze import show
 from invcheck.vocabulary import Json
@@ -22,6 +23,15 @@ Selector: TypeAlias = str
 
 Operand: TypeAlias = Json
 """A JSONPath text (it begins with ``$``) or a literal; ``{"literal": ...}`` spells a literal text that begins so."""
+
+Amount: TypeAlias = int | dict[str, int]
+"""A whole number from 0, or ``{min, max}`` of which one is enough."""
+
+if TYPE_CHECKING:
+    Claims: TypeAlias = "Sequence[Claim] | Claim"
+else:
+    Claims = Annotated[Any, "claims"]
+"""Inner assertions, one or several; after construction the field holds a tuple of them."""
 
 
 class Break:
@@ -52,7 +62,7 @@ def nothing(path: paths.Path, needed: str = "at least one value") -> Break:
         "nothing: the path matches no value",
         decided=False,
         code="EMPTY_SELECTION",
-        hint="say allow_empty: true where nothing is fine",
+        hint="say allow-empty: true where nothing is fine",
     )
 
 
@@ -93,39 +103,66 @@ class Claim:
     _fields: ClassVar[tuple[str, ...]] = ()
     _selectors: ClassVar[frozenset[str]] = frozenset()
     _operands: ClassVar[frozenset[str]] = frozenset()
+    nested: ClassVar[frozenset[str]] = frozenset()
+    _kinds: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        own = [name for name, text in cls.__annotations__.items() if "ClassVar" not in str(text)]
-        cls._fields = (*cls._fields, *(name for name in own if name not in cls._fields))
-        kinds = {name: str(text) for name, text in cls.__annotations__.items()}
-        cls._selectors |= {name for name in own if kinds[name].startswith("Selector")}
-        cls._operands |= {name for name in own if kinds[name].startswith("Operand")}
+        kinds = {name: str(text) for name, text in cls.__annotations__.items() if "ClassVar" not in str(text)}
+        cls._fields = (*cls._fields, *(name for name in kinds if name not in cls._fields))
+        cls._selectors |= {name for name, text in kinds.items() if text.startswith("Selector")}
+        cls._operands |= {name for name, text in kinds.items() if text.startswith("Operand")}
+        cls.nested |= {name for name, text in kinds.items() if text.startswith("Claims")}
+        cls._kinds = {**cls._kinds, **kinds}
 
     def __init__(self, *args: object, **kwargs: object) -> None:
-        values = self._bind(args, kwargs)
-        for name, value in values.items():
-            if name in self._selectors and isinstance(value, str):
-                value = paths.compile_path(value)
-            elif name in self._operands:
-                value = paths.operand(value)
-            object.__setattr__(self, name, value)
+        for name, value in self._bind(args, kwargs).items():
+            try:
+                object.__setattr__(self, name, self._made(name, value))
+            except UsageError as error:
+                error.fields.setdefault("field", name)
+                raise
         self.check()
+
+    def _made(self, name: str, value: object) -> object:
+        """Give what the field holds: a path, an operand, a tuple of inner claims, or the value as it is."""
+        if value is None and getattr(type(self), name, ...) is None:
+            return None
+        if name in self._operands:
+            return paths.operand(value)
+        if name in self._selectors and not isinstance(value, paths.Path):
+            return paths.compile_path(value)
+        if name in self.nested:
+            return _inner(value)
+        if not fits(self._kinds[name], value):
+            raise UsageError(f"{self.key or type(self).__name__}: {name} must be {self._kinds[name]}, got {value!r}", code="WRONG_TYPE")
+        return value
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        """The fields that have no default."""
+        return tuple(name for name in cls._fields if not hasattr(cls, name))
+
+    @classmethod
+    def takes_whole(cls, value: Mapping[str, Json]) -> bool:
+        """Whether a mapping is the shorthand field's own value: a range such as ``calls: {max: 3}``."""
+        fields = set(cls._fields)
+        return cls._kinds.get(cls.shorthand or "", "").startswith("Amount") and bool(value) and value.keys() <= {"min", "max"} - fields
 
     def _bind(self, args: tuple[object, ...], kwargs: dict[str, object]) -> dict[str, object]:
         cls = type(self)
         if len(args) > len(cls._fields):
-            raise UsageError(f"{cls.__name__} takes at most {len(cls._fields)} values, got {len(args)}")
+            raise UsageError(f"{cls.__name__} takes at most {len(cls._fields)} values, got {len(args)}", code="UNKNOWN_KEY")
         values = dict(zip(cls._fields, args, strict=False))
         for name, value in kwargs.items():
             if name not in cls._fields or name in values:
                 wrong = f": {name} is given twice" if name in cls._fields else f" has no field {name!r}"
-                raise UsageError(cls.__name__ + wrong)
+                raise UsageError(cls.__name__ + wrong, code="UNKNOWN_KEY")
             values[name] = value
         for name in cls._fields:
             if name not in values:
                 if not hasattr(cls, name):
-                    raise UsageError(f"{cls.__name__} needs {name}")
+                    raise UsageError(f"{cls.key or cls.__name__} needs {spelling(name)}", code="MISSING_KEY")
                 values[name] = getattr(cls, name)
         return values
 
@@ -180,7 +217,7 @@ class Claim:
             value = getattr(self, name)
             value = plain_value(value)
             if not hasattr(cls, name) or plain_value(getattr(cls, name)) != value:
-                out[name.rstrip("_").replace("_", "-")] = value
+                out[spelling(name)] = value
         return out
 
     def describe(self) -> str:
@@ -189,6 +226,30 @@ class Claim:
         if set(fields) == {self.shorthand}:
             return f"{self.key}: {show(fields[str(self.shorthand)]).strip(chr(34))}"
         return f"{self.key}: {' '.join(f'{name}={_short(value)}' for name, value in fields.items())}"
+
+
+def spelling(name: str) -> str:
+    """Give a field's name as a check file spells it.
+
+    >>> spelling("if_"), spelling("allow_empty")
+    ('if', 'allow-empty')
+    """
+    return name.rstrip("_").replace("_", "-")
+
+
+def invalid(message: str, field: str, *, hint: str | None = None) -> UsageError:
+    """The error of a claim that can never be judged, or never be anything but kept or broken, as it is written."""
+    return UsageError(message, code="ASSERTION_INVALID", hint=hint, field=field)
+
+
+def _inner(value: object) -> tuple[Claim, ...]:
+    claims = (value,) if isinstance(value, Claim) else tuple(value) if isinstance(value, list | tuple) else ()
+    if not claims or not all(isinstance(claim, Claim) for claim in claims):
+        raise UsageError(f"one or more assertions are needed, got {value!r}", code="WRONG_TYPE")
+    across = next((claim for claim in claims if claim.arity != "each"), None)
+    if across is not None:
+        raise UsageError(f"{across.key} is a claim over all runs of a case: it cannot stand inside of another", code="ASSERTION_INVALID")
+    return claims
 
 
 def _short(value: Json) -> str:
@@ -225,7 +286,7 @@ class Not(Claim):
     def check(self) -> None:
         """Only per-trial claims have an opposite."""
         if self.claim.arity != "each" or isinstance(self.claim, Not):
-            raise UsageError(f"not-{self.claim.key} does not exist: only per-trial claims have an opposite")
+            raise invalid(f"not-{self.claim.key} does not exist: only a claim over one trial has an opposite", "claim")
         object.__setattr__(self, "key", f"not-{self.claim.key}")
 
     def each(self, document: Json) -> Break | None:

@@ -1,0 +1,105 @@
+"""What must hold: the registry of all assertions, by the name that a check file uses; none is loaded before it is asked for.
+
+An assertion is written in Python as a class (`Subset("$.output.cites[*]", "$.input.doc_ids[*]")`) and in YAML as a
+mapping of one key (``subset: {of: ..., in: ...}``); `build` turns the second into the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from invcheck.assertions.registry import HOMES, KEYS, claim_class, load
+from invcheck.vocabulary import Json
+
+if TYPE_CHECKING:
+    from invcheck.assertions.claim import Claim, Not
+    from invcheck.assertions.effects import Calls, Effects, LedgerRows, Raises, Requests, ScriptUsed, Unchanged, Waits
+    from invcheck.assertions.invariants import (
+        Absent,
+        Before,
+        Contains,
+        Disjoint,
+        Distinct,
+        Each,
+        Implies,
+        Predicate,
+        SameAcrossRuns,
+        SameSet,
+        Sorted,
+        Subset,
+        Superset,
+        Unique,
+    )
+    from invcheck.assertions.ranges import Between, Cost, Count, Latency, Length, Sum, Tokens, Words
+    from invcheck.assertions.structure import Equals, Fields, Finish, IsJson, Regex, Schema, StartsWith, ToolCalled, Type
+
+__all__ = [
+    "KEYS",
+    "Absent",
+    "Before",
+    "Between",
+    "Calls",
+    "Claim",
+    "Contains",
+    "Cost",
+    "Count",
+    "Disjoint",
+    "Distinct",
+    "Each",
+    "Effects",
+    "Equals",
+    "Fields",
+    "Finish",
+    "Implies",
+    "IsJson",
+    "Latency",
+    "LedgerRows",
+    "Length",
+    "Not",
+    "Predicate",
+    "Raises",
+    "Regex",
+    "Requests",
+    "SameAcrossRuns",
+    "SameSet",
+    "Schema",
+    "ScriptUsed",
+    "Sorted",
+    "StartsWith",
+    "Subset",
+    "Sum",
+    "Superset",
+    "Tokens",
+    "ToolCalled",
+    "Type",
+    "Unchanged",
+    "Unique",
+    "Waits",
+    "Words",
+    "build",
+    "claim_class",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = load(name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def build(plain: Mapping[str, Json] | str) -> Claim:
+    """Give the assertion that a check file spells as a mapping of one key; see `building.build`.
+
+    >>> build({"calls": 1}).attempted
+    1
+    """
+    from invcheck.assertions.building import build as made  # noqa: PLC0415  # importing this package loads no assertion
+
+    return made(plain)

@@ -1,0 +1,91 @@
+"""All assertions by the name that a check file uses, as literals: reading this loads none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from invcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from invcheck.assertions.claim import Claim
+
+KEYS: dict[str, tuple[str, str]] = {
+    "absent": ("invariants", "Absent"),
+    "before": ("invariants", "Before"),
+    "between": ("ranges", "Between"),
+    "calls": ("effects", "Calls"),
+    "contains": ("invariants", "Contains"),
+    "cost": ("ranges", "Cost"),
+    "count": ("ranges", "Count"),
+    "disjoint": ("invariants", "Disjoint"),
+    "distinct": ("invariants", "Distinct"),
+    "each": ("invariants", "Each"),
+    "effects": ("effects", "Effects"),
+    "equals": ("structure", "Equals"),
+    "fields": ("structure", "Fields"),
+    "finish": ("structure", "Finish"),
+    "implies": ("invariants", "Implies"),
+    "is-json": ("structure", "IsJson"),
+    "latency": ("ranges", "Latency"),
+    "ledger": ("effects", "LedgerRows"),
+    "length": ("ranges", "Length"),
+    "predicate": ("invariants", "Predicate"),
+    "raises": ("effects", "Raises"),
+    "regex": ("structure", "Regex"),
+    "requests": ("effects", "Requests"),
+    "same-across-runs": ("invariants", "SameAcrossRuns"),
+    "same-set": ("invariants", "SameSet"),
+    "schema": ("structure", "Schema"),
+    "script-used": ("effects", "ScriptUsed"),
+    "sorted": ("invariants", "Sorted"),
+    "starts-with": ("structure", "StartsWith"),
+    "subset": ("invariants", "Subset"),
+    "sum": ("ranges", "Sum"),
+    "superset": ("invariants", "Superset"),
+    "tokens": ("ranges", "Tokens"),
+    "tool-call": ("structure", "ToolCalled"),
+    "type": ("structure", "Type"),
+    "unchanged": ("effects", "Unchanged"),
+    "unique": ("invariants", "Unique"),
+    "waits": ("effects", "Waits"),
+    "words": ("ranges", "Words"),
+}
+"""The name of each assertion in a check file -> (module of this package, class)."""
+
+HOMES = {name: module for module, name in KEYS.values()} | {"Claim": "claim", "Not": "claim"}
+"""The name of each class -> module of this package."""
+
+
+def load(name: str) -> type[Claim]:
+    """Give an assertion's class by its own name; its family is loaded when it is first asked for."""
+    kind: type[Claim] = getattr(import_module(f"invcheck.assertions.{HOMES[name]}"), name)
+    return kind
+
+
+def claim_class(key: str) -> type[Claim]:
+    """Give the class of an assertion by its name in a check file, without ``not-``.
+
+    A name that no assertion has raises UsageError, code UNKNOWN_ASSERTION, with the nearest name as its hint.
+
+    >>> claim_class("subset").__name__
+    'Subset'
+    """
+    if key not in KEYS:
+        bare = key.removeprefix("not-")
+        raise UsageError(
+            f"there is no assertion {key!r}", code="UNKNOWN_ASSERTION", hint=nearest(bare, KEYS, "" if bare == key else "not-"), at=(key,)
+        )
+    return load(KEYS[key][1])
+
+
+def nearest(word: str, known: Iterable[str], prefix: str = "") -> str | None:
+    """Give a hint for a word that is not known: the nearest one that is, else all of them."""
+    import difflib  # noqa: PLC0415  # only an error pays for it
+
+    names = list(known)
+    near = difflib.get_close_matches(word.replace("_", "-"), names, 1)
+    if near:
+        return f"did you mean {prefix}{near[0]}?"
+    return f"known: {', '.join(names)}" if names else None
