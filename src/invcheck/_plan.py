@@ -81,6 +81,15 @@ def file_of(selector: str) -> str:
     return selector.split("::", 1)[0]
 
 
+def files(selectors: Sequence[str]) -> tuple[str, ...]:
+    """Give the files and folders that selectors name, each once, in order.
+
+    >>> files(["checks/qa.yaml::a", "checks", "checks/qa.yaml::b"])
+    ('checks/qa.yaml', 'checks')
+    """
+    return tuple(dict.fromkeys(map(file_of, selectors)))
+
+
 def plan(checks: Sequence[Check], options: RunOptions, *, unread: Collection[str] = ()) -> Plan:
     """Select cases, give them their seeds, and take the shard's part, in the order of ``checks``.
 

@@ -1,0 +1,139 @@
+"""How a finding is spoken: what was expected, what was found, where, and the command that shows it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from invcheck.errors import InvcheckError
+from invcheck.events import Started, Summary
+from invcheck.report.gathered import Report
+from invcheck.report.visible import cut, quoted, visible
+from invcheck.vocabulary import Finding, Result, Verdict
+
+VALUE_LIMIT = 2_000
+"""Code points of one spoken value; what is longer keeps both of its ends."""
+
+
+def name(result: Result) -> str:
+    """Give the full name of a case, as the command line selects it."""
+    return f"{result.check}[{result.case}]"
+
+
+def replay(result: Result, finding: Finding) -> str:
+    """Give the shell command that shows a finding again.
+
+    A finding of one trial carries that trial's seed and one run; one across runs (it has no seed) all of them.
+
+    >>> from invcheck.vocabulary import Place
+    >>> result = Result("checks/qa.yaml::no ids", "a", Place("checks/qa.yaml"), 0, 200, {}, Verdict.BROKEN)
+    >>> replay(result, Finding("SUBSET", Verdict.BROKEN, "", seed=137))
+    "invcheck run 'checks/qa.yaml::no ids[a]' --seed 137 --runs 1"
+    """
+    seed, runs = (result.seed, result.runs) if finding.seed is None else (finding.seed, 1)
+    return f"invcheck run {quoted(name(result))} --seed {seed} --runs {runs}"
+
+
+def rows(result: Result, finding: Finding) -> Iterator[tuple[str, str]]:
+    """Give what is known of a finding as labels and texts, in the order in which it is read."""
+    if finding.claim is not None and finding.expected is None and finding.got is None:
+        yield "message", finding.message
+    spoken = (("expected", finding.expected), ("got", finding.got), ("path", finding.path), ("call", finding.call))
+    yield from ((label, text) for label, text in spoken if text is not None)
+    yield "trials", _trials(result, finding)
+    if finding.place is not None:
+        yield "place", str(finding.place)
+    if finding.hint is not None:
+        yield "hint", finding.hint
+    yield "replay", replay(result, finding)
+
+
+def _trials(result: Result, finding: Finding) -> str:
+    if finding.seed is None:
+        return f"across all {result.runs}, seeds from {result.seed}"
+    return f"{finding.count} of {result.runs}, first with seed {finding.seed}"
+
+
+def heading(finding: Finding) -> str:
+    """Give the one line that names a finding: its code, then the claim, or the message where no claim stands."""
+    return visible(
+        f"{finding.code}  {finding.claim if finding.claim is not None else finding.message.splitlines()[0] if finding.message else ''}"
+    ).rstrip()
+
+
+def told(result: Result, *, verbose: bool = False) -> list[Finding]:
+    """Give the findings that are worth telling: broken and errored ones, and with ``verbose`` what stays unjudged."""
+    return [finding for finding in result.findings if verbose or finding.verdict in (Verdict.BROKEN, Verdict.ERRORED)]
+
+
+def explain(result: Result, *, verbose: bool = False) -> str:
+    """Give a case's findings as indented text, each line safe to show; empty where there is nothing to tell."""
+    findings = told(result, verbose=verbose)
+    if not findings:
+        return ""
+    lines = [f"{result.verdict.upper()}  {visible(name(result))}"]
+    for finding in findings:
+        mark = "" if finding.verdict is result.verdict else f" ({finding.verdict})"
+        lines += [f"  {heading(finding)}{mark}", *(f"    {line}" for line in body(result, finding))]
+    return "\n".join(lines)
+
+
+def body(result: Result, finding: Finding) -> Iterator[str]:
+    """Give the labelled lines of a finding, a text of several lines aligned under its first."""
+    if finding.claim is None:
+        yield from (visible(line) for line in finding.message.splitlines()[1:])
+    for label, text in rows(result, finding):
+        if label == "replay":  # a command that is cut is no command
+            yield f"{label:<8}  {text}"
+            continue
+        first, *rest = cut(text, VALUE_LIMIT).split("\n")
+        yield f"{label:<8}  {visible(first)}"
+        yield from (f"{'':<8}  {visible(line)}" for line in rest)
+
+
+def problem(error: InvcheckError) -> str:
+    """Give what could not be used, with its place first and its hint last."""
+    where = f"{error.place}: " if error.place else ""
+    lines = [visible(line) for line in f"{where}{error.message}".split("\n")]
+    if error.hint:
+        lines.append(f"  hint: {visible(error.hint)}")
+    return "\n".join([f"{error.code}  {lines[0]}", *lines[1:]])
+
+
+def summary(report: Report) -> str:
+    """Give the run in one line: cases by verdict, how many trials broke, seed, shard and the gate's layer.
+
+    >>> from invcheck.events import summarise
+    >>> summary(Report(Started(0, 0, 7, (2, 3), 4, "", "namespaces"), (), (), summarise([])))
+    '0 cases: the shard 2/3 holds none of 4. Seed 7, gate namespaces.'
+    """
+    started, total = report.started, report.summary
+    return " ".join(_sentences(started, total))
+
+
+def _sentences(started: Started, total: Summary) -> Iterator[str]:
+    counts = ((total.kept, "kept"), (total.broken, "broken"), (total.errored, "errored"), (total.unjudged, "unjudged"))
+    spoken = ", ".join(f"{count} {word}" for count, word in counts if count)
+    if not total.cases and started.shard and started.total and not started.selected:
+        spoken = f"the shard {started.shard[0]}/{started.shard[1]} holds none of {started.total}"
+    yield f"{plural(total.cases, 'case')}{': ' if spoken else ''}{spoken}."
+    if total.trials:
+        errored = f", {total.errored_trials} errored" if total.errored_trials else ""
+        yield f"{total.broken_trials} of {plural(total.trials, 'trial')} broken{errored}."
+    if total.problems:
+        yield f"{plural(total.problems, 'problem')} with what was asked for."
+    if total.interrupted:
+        yield "Interrupted."
+    elif total.stopped:
+        yield f"Stopped early, {started.selected - total.cases} more were planned."
+    if started.layer:
+        shard = f", shard {started.shard[0]}/{started.shard[1]}" if started.shard and total.cases else ""
+        yield f"Seed {started.seed}{shard}, gate {started.layer}."
+
+
+def plural(count: int, word: str) -> str:
+    """Give a count with its word.
+
+    >>> plural(1, "case"), plural(0, "case")
+    ('1 case', '0 cases')
+    """
+    return f"{count} {word}{'' if count == 1 else 's'}"
