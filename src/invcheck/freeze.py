@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from datetime import date, time
@@ -15,9 +16,11 @@ from pathlib import PurePath
 from typing import Any, NoReturn
 
 from invcheck.errors import NotJson
-from invcheck.vocabulary import Json
+from invcheck.vocabulary import DEEPEST, Json
 
-_SCALARS = (str, int, bool, type(None))
+_SCALARS = frozenset({str, int, bool, type(None)})
+_UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_WIDE = 80
 
 
 class FrozenDict(dict[str, Any]):
@@ -28,7 +31,7 @@ class FrozenDict(dict[str, Any]):
     def _refuse(self, *_args: object, **_kwargs: object) -> NoReturn:
         raise TypeError(f"{type(self).__name__} is frozen: it is a record of what happened, copy it before a change")
 
-    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse  # type: ignore[assignment]  # every way to change it is refused
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse
 
     def __copy__(self) -> FrozenDict:
         return self
@@ -48,8 +51,8 @@ class FrozenList(list[Any]):
     def _refuse(self, *_args: object, **_kwargs: object) -> NoReturn:
         raise TypeError("FrozenList is frozen: it is a record of what happened, copy it before a change")
 
-    __setitem__ = __delitem__ = append = clear = extend = insert = pop = remove = reverse = sort = _refuse  # type: ignore[assignment]  # every way to change it is refused
-    __iadd__ = __imul__ = _refuse  # type: ignore[assignment]  # every way to change it is refused
+    __setitem__ = __delitem__ = append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+    __iadd__ = __imul__ = _refuse
 
     def __copy__(self) -> FrozenList:
         return self
@@ -78,10 +81,11 @@ def snapshot(value: object, *, strict: bool = False) -> Json:
     """Give a deep, detached copy of ``value`` as plain JSON, without consuming iterators or running properties.
 
     Dataclasses and pydantic models become objects, tuples arrays, enums their values, sets ``{"$set": [...]}`` in
-    canonical order, bytes ``{"$bytes": base64}``, decimals, dates and paths text. What cannot be copied becomes a typed
-    placeholder without an address, ``{"$object": "module.Class"}``. NaN and infinities become ``{"$number": "nan"}``.
+    canonical order, bytes ``{"$bytes": base64}``, decimals, dates, paths and uuids text, other keys than text their JSON.
+    What cannot be copied becomes a typed placeholder without an address, ``{"$object": "module.Class"}``; so do a cycle,
+    NaN and infinities, ``{"$number": "nan"}``, and what is nested deeper than ``vocabulary.DEEPEST``.
 
-    With ``strict`` the last two, and text keys that are none, raise NotJson with the path instead.
+    With ``strict`` each placeholder, and a key that is no text, is a NotJson with the path instead.
 
     >>> snapshot({"b": (1, 2), "a": {3}})
     {'b': [1, 2], 'a': {'$set': [3]}}
@@ -89,7 +93,7 @@ def snapshot(value: object, *, strict: bool = False) -> Json:
     return _copy(value, "$", (), strict)
 
 
-def _copy(value: object, path: str, above: tuple[int, ...], strict: bool) -> Json:
+def _copy(value: object, path: str, above: tuple[int, ...], strict: bool) -> Json:  # noqa: PLR0911  # one return per kind
     kind = type(value)
     if kind in _SCALARS:
         return value
@@ -97,54 +101,76 @@ def _copy(value: object, path: str, above: tuple[int, ...], strict: bool) -> Jso
         return _float(value, path, strict)  # type: ignore[arg-type]  # its type was just seen
     if id(value) in above:
         return _placeholder({"$cycle": path}, value, path, strict)
+    if len(above) >= DEEPEST:
+        return _placeholder({"$deep": _name(value)}, value, path, strict)
     above = (*above, id(value))
-    if kind is dict or isinstance(value, Mapping):
+    if kind is dict:
         return _mapping(value, path, above, strict)  # type: ignore[arg-type]  # its type was just seen
-    if isinstance(value, list | tuple):
-        return [_copy(item, f"{path}[{i}]", above, strict) for i, item in enumerate(value)]
-    return _other(value, path, above, strict)
+    if kind is list or kind is tuple:
+        return _items(value, path, above, strict)  # type: ignore[arg-type]  # its type was just seen
+    try:
+        return _other(value, path, above, strict)
+    except NotJson:
+        raise
+    except Exception:  # noqa: BLE001  # a user's own container may raise anything when it is read; strict says so
+        return _placeholder({"$object": _name(value)}, value, path, strict)
+
+
+def _items(value: Iterable[object], path: str, above: tuple[int, ...], strict: bool) -> Json:
+    return [_copy(item, f"{path}[{i}]", above, strict) for i, item in enumerate(value)]
 
 
 def _mapping(value: Mapping[Any, Any], path: str, above: tuple[int, ...], strict: bool) -> Json:
     plain: dict[str, Json] = {}
     for key, item in value.items():
-        if type(key) is not str:
-            if strict and not isinstance(key, str):
-                raise NotJson(f"a key at {path} is {type(key).__name__}, JSON has text keys only", path=path)
-            key = key.value if isinstance(key, Enum) and isinstance(key.value, str) else str(key) if _plain_key(key) else _name(key)
-        plain[key] = _copy(item, f"{path}.{key}", above, strict)
+        name = key if type(key) is str else _key(key, path, above, strict)
+        if name in plain:  # two keys that only JSON cannot tell apart, such as 1 and "1"
+            name = f"{name} ({_name(key)})"
+        plain[name] = _copy(item, f"{path}.{name}", above, strict)
     return plain
 
 
-def _plain_key(key: object) -> bool:
-    return key is None or isinstance(key, str | int | float)
+def _key(key: object, path: str, above: tuple[int, ...], strict: bool) -> str:
+    if strict and not isinstance(key, str):
+        raise NotJson(f"a key at {path} is {_name(key)}, JSON has text keys only", path=path)
+    plain = _copy(key, path, above, strict)
+    return plain if isinstance(plain, str) else canonical(plain).decode()
 
 
 def _float(value: float, path: str, strict: bool) -> Json:
     return value if math.isfinite(value) else _placeholder({"$number": str(value)}, value, path, strict)
 
 
-def _other(value: Any, path: str, above: tuple[int, ...], strict: bool) -> Json:
+def _other(value: Any, path: str, above: tuple[int, ...], strict: bool) -> Json:  # noqa: PLR0911  # one return per kind
     if isinstance(value, Enum):
         return _copy(value.value, path, above, strict)
     if isinstance(value, str | int):
-        return str(value) if isinstance(value, str) else int(value)
+        return str.__str__(value) if isinstance(value, str) else int.__int__(value)
     if isinstance(value, float):
-        return _float(float(value), path, strict)
+        return _float(float.__float__(value), path, strict)
+    if isinstance(value, Mapping):
+        return _mapping(value, path, above, strict)
+    if isinstance(value, list | tuple):
+        return _items(value, path, above, strict)
     if isinstance(value, set | frozenset):
-        items = [_copy(item, path, above, strict) for item in value]
-        return {"$set": sorted(items, key=canonical)}
+        return {"$set": sorted((_copy(item, path, above, strict) for item in value), key=canonical)}
     if isinstance(value, bytes | bytearray):
         return {"$bytes": b64encode(value).decode("ascii")}
-    if isinstance(value, Decimal | PurePath):
+    if isinstance(value, Decimal | PurePath) or _name(value) == "uuid.UUID":  # by name: importing uuid costs every worker
         return str(value)
     if isinstance(value, date | time):
         return value.isoformat()
+    return _record(value, path, above, strict)
+
+
+def _record(value: Any, path: str, above: tuple[int, ...], strict: bool) -> Json:
+    """A dataclass, or a pydantic model recognised without importing pydantic; all else is opaque."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = ((field.name, getattr(value, field.name, None)) for field in dataclasses.fields(value))
         return _mapping(dict(fields), path, above, strict)
-    fields_set = getattr(type(value), "model_fields", None)
-    if isinstance(fields_set, Mapping):  # a pydantic model, recognised without importing pydantic
+    if isinstance(getattr(type(value), "model_fields", None), Mapping):
+        if getattr(type(value), "__pydantic_root_model__", False):
+            return _copy(value.root, path, above, strict)
         return _mapping({**vars(value), **(getattr(value, "__pydantic_extra__", None) or {})}, path, above, strict)
     return _placeholder({"$object": _name(value)}, value, path, strict)
 
@@ -157,8 +183,14 @@ def _name(value: object) -> str:
 def _placeholder(mark: dict[str, Json], value: object, path: str, strict: bool) -> Json:
     if not strict:
         return mark
-    what = str(value) if isinstance(value, float) else _name(value)
-    raise NotJson(f"{path} is {what}, which is no plain JSON", path=path, hint="return text, numbers, lists, dicts, dataclasses or pydantic models")
+    reason = {"$cycle": "holds itself", "$deep": f"is nested deeper than {DEEPEST} levels"}.get(next(iter(mark)))
+    what = f"is {value if isinstance(value, float) else _name(value)}, which is no plain JSON"
+    hint = "return text, numbers, lists, dicts, dataclasses or pydantic models"
+    raise NotJson(f"{_short(path)} {reason or what}", path=path, hint=hint)
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= _WIDE else f"{path[:_WIDE]}..."
 
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
@@ -184,18 +216,28 @@ def digest(value: Json) -> str:
 
 
 def show(value: Json, limit: int = 120) -> str:
-    """Give a short text for people: compact JSON in the order given, cut in the middle beyond ``limit`` code points.
+    """Give a short text for people, on one line: JSON in the order given, cut in the middle beyond ``limit`` code points.
+
+    What would break the line or move the cursor is escaped. It never raises.
 
     >>> show({"a": [1, "x"]})
     '{"a": [1, "x"]}'
     """
-    text = json.dumps(value, ensure_ascii=False, default=_name)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=_name)
+    except (ValueError, TypeError, RecursionError):
+        text = json.dumps(snapshot(value), ensure_ascii=False)
+    text = _UNSEEN.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
     if len(text) <= limit:
         return text
-    return f"{text[: limit // 2]} ... {text[-limit // 4 :]} ({len(text)} characters)"
+    return f"{text[: limit // 2]} ... {text[-(limit // 4) :]} ({len(text)} characters)"
 
 
 def listed(items: Iterable[Json], limit: int = 12) -> str:
-    """Give the items as one short JSON array text, with a count of what was left out."""
+    """Give the items as one short JSON array text, with a count of what was left out.
+
+    >>> listed(["a", "b", "c"], limit=2)
+    '["a", "b"] and 1 more'
+    """
     rows = list(items)
     return show(rows) if len(rows) <= limit else f"{show(rows[:limit])} and {len(rows) - limit} more"

@@ -12,9 +12,12 @@ import re
 from typing import Any, NoReturn
 
 from invcheck.errors import NotJson
-from invcheck.vocabulary import Json
+from invcheck.freeze import show
+from invcheck.vocabulary import DEEPEST, Json
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_NESTING = re.compile(r'"(?:[^"\\]|\\.?)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 class _Defect(ValueError):
@@ -43,7 +46,8 @@ def _float(text: str) -> float:
     return value
 
 
-_decode = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float).decode
+_decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float)
+_scan = _decoder.scan_once  # type: ignore[attr-defined]  # typeshed leaves it out; every version has it
 
 
 def loads(text: str) -> Json:
@@ -54,19 +58,39 @@ def loads(text: str) -> Json:
     >>> loads('{"a": 1}')
     {'a': 1}
     """
+    if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
+        raise NotJson(f"the value is nested deeper than {DEEPEST} levels", defect="TOO_DEEP")
     try:
-        value = _decode(text)
+        value, end = _scan(text, 0)
+    except (ValueError, StopIteration):
+        value = _carefully(text)  # blanks around the value, or a fault that wants its name
+    else:
+        if end != len(text):
+            value = _carefully(text)
+    if not text.isascii() or "\\u" in text:
+        _no_surrogate(text, value)
+    return value
+
+
+def _carefully(text: str) -> Json:
+    try:
+        return _decoder.decode(text)
     except _Defect as defect:
         raise NotJson(str(defect), defect=defect.code) from None
     except json.JSONDecodeError as error:
         raise _syntax(text, error) from None
-    except RecursionError:
-        raise NotJson("the value is nested too deep to read", defect="TOO_DEEP") from None
     except ValueError:  # an integer beyond the interpreter's limit of digits
         raise NotJson("a number has more digits than can be read", defect="NUMBER_OVERFLOW") from None
-    if "\\u" in text or not text.isascii():
-        _no_surrogate(text, value)
-    return value
+
+
+def _depth(text: str) -> int:
+    """Count how deep brackets are nested outside of strings, whether or not the text is JSON."""
+    depth = deepest = 0
+    for token in _NESTING.finditer(text):
+        mark = token.group()
+        depth += 1 if mark in "[{" else -1 if mark in "]}" else 0
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _syntax(text: str, error: json.JSONDecodeError) -> NotJson:
@@ -88,7 +112,13 @@ def _position(text: str) -> tuple[int | None, int | None]:
 
 
 def _no_surrogate(text: str, value: Json) -> None:
-    if _SURROGATE.search(text) or _holds_surrogate(value):
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        half = True
+    else:
+        half = _HALF.search(text) is not None and _holds_surrogate(value)
+    if half:
         raise NotJson("a text holds half of a surrogate pair", defect="LONE_SURROGATE")
 
 
@@ -109,7 +139,7 @@ def parse_output(document: dict[str, Json]) -> NotJson | None:
     document["output_text"] = raw
     document["output"] = None
     if not isinstance(raw, str):
-        return NotJson(f"the output is {type(raw).__name__}, not text", defect="NOT_TEXT")
+        return NotJson(f"the output is no text but {show(raw, 60)}", defect="NOT_TEXT")
     try:
         document["output"] = loads(raw)
     except NotJson as error:

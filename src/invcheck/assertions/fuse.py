@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from invcheck.paths import STAR, Path
+from invcheck.paths import STAR, Path, Step
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:
@@ -17,20 +17,28 @@ if TYPE_CHECKING:
 
 Kept = Callable[[Json], bool]
 
+_INDENT = "    "
+
 
 class Fuser:
-    """Collects the lines of the generated function; a claim asks it for values and states what must hold."""
+    """Collects the lines of the generated function; a claim asks it for values and states what must hold.
 
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.names: dict[str, object] = {}
-        self._values: dict[tuple[str | int, ...], str] = {(): "document"}
-        self._count = 0
+    The fuser of a loop's body (`items`, `each`) writes into the same function, one level deeper.
+    """
+
+    def __init__(self, document: str = "document", above: Fuser | None = None) -> None:
+        self.document = document
+        self.lines: list[str] = above.lines if above else []
+        self.names: dict[str, object] = above.names if above else {}
+        self._level: int = above._level + 1 if above else 0
+        self._count: list[int] = above._count if above else [0]
+        self._values: dict[tuple[Step, ...], str] = {(): document}
+        self._facts: set[str] = set()
 
     def fresh(self) -> str:
         """Give a name that was not used yet."""
-        self._count += 1
-        return f"v{self._count}"
+        self._count[0] += 1
+        return f"v{self._count[0]}"
 
     def const(self, value: object) -> str:
         """Give the name under which the generated code sees ``value``."""
@@ -58,7 +66,29 @@ class Fuser:
         self.require(f"type({name}) is list")
         return name
 
-    def _lookup(self, steps: Sequence[str | int]) -> str:
+    def each(self, path: Path, *, allow_empty: bool = False) -> tuple[Fuser, str] | None:
+        """Open a loop for every ``[*]`` of the path, and give the fuser of the body and the name of one selected value.
+
+        Without ``allow_empty`` no list on the way may be empty. None where the path is not of names, indices and ``[*]``.
+        """
+        if path.steps is None:
+            return None
+        body, steps = self, path.steps
+        while STAR in steps:
+            at = steps.index(STAR)
+            body, steps = body.items(body._lookup(steps[:at]), allow_empty=allow_empty), steps[at + 1 :]
+        return body, body._lookup(steps)
+
+    def items(self, name: str, *, allow_empty: bool = False) -> Fuser:
+        """Open a loop over the list ``name`` and give the fuser of its body, whose document is one item."""
+        self.require(f"type({name}) is list")
+        if not allow_empty:
+            self.require(name)
+        item = self.fresh()
+        self.line(f"for {item} in {name}:\n{_INDENT}pass")
+        return Fuser(item, self)
+
+    def _lookup(self, steps: Sequence[Step]) -> str:
         done = self._values
         for length in range(1, len(steps) + 1):
             key = tuple(steps[:length])
@@ -66,33 +96,42 @@ class Fuser:
                 above, step, name = done[key[:-1]], key[-1], self.fresh()
                 if isinstance(step, int):
                     self.require(f"type({above}) is list")
-                self.lines.append(f"{name} = {above}[{self._step(step)}]")
+                self.line(f"{name} = {above}[{self._spell(step)}]")
                 done[key] = name
         return done[tuple(steps)]
 
-    def _step(self, step: str | int) -> str:
-        return str(step) if isinstance(step, int) else self.const(step)
+    def _spell(self, step: Step) -> str:
+        return repr(step) if isinstance(step, int) or str(step).isidentifier() else self.const(step)
 
     def require(self, expression: str) -> None:
-        """State what must hold: the generated function gives False where it does not."""
-        self.lines.append(f"if not ({expression}): return False")
+        """State what must hold: the generated function gives False where it does not. The same is checked once."""
+        if expression not in self._facts:
+            self._facts.add(expression)
+            self.line(f"if not ({expression}): return False")
 
     def line(self, text: str) -> None:
         """Add one line, or a block whose inner lines are indented by the caller."""
-        self.lines.extend(text.split("\n"))
+        self.lines.extend(_INDENT * self._level + line for line in text.split("\n"))
+
+    def claim(self, claim: Claim) -> None:
+        """Add a claim about this fuser's document: its fused form, or a call of its `each` where it has none."""
+        lines, values, facts = len(self.lines), dict(self._values), set(self._facts)
+        if not claim.fuse(self):
+            del self.lines[lines:]
+            self._values, self._facts = values, facts
+            self.require(f"{self.const(claim.each)}({self.document}) is None")
 
 
 def fuse(claims: Sequence[Claim]) -> Kept:
-    """Compile per-trial claims into one function: document -> True when all of them are surely kept."""
+    """Compile per-trial claims into one function: document -> True when all of them are surely kept.
+
+    Only KeyboardInterrupt leaves the function; whatever else a claim raises is told when it is judged alone.
+    """
     fuser = Fuser()
     for claim in claims:
-        before = len(fuser.lines), dict(fuser._values)
-        if not claim.fuse(fuser):
-            del fuser.lines[before[0] :]
-            fuser._values = before[1]
-            fuser.require(f"{fuser.const(claim.each)}(document) is None")
-    body = "\n".join(f"        {line}" for line in fuser.lines)
-    source = f"def kept(document):\n    try:\n{body}\n        return True\n    except Exception:\n        return False\n"
+        fuser.claim(claim)
+    body = "\n".join(f"        {line}" for line in [*fuser.lines, "return True"])
+    source = f"def kept(document):\n    try:\n{body}\n    except KeyboardInterrupt:\n        raise\n    except BaseException:\n        return False\n"
     space: dict[str, object] = dict(fuser.names)
     exec(compile(source, "<fused claims>", "exec"), space)  # noqa: S102  # our own text: users' texts enter as constants only
     kept: Kept = space["kept"]  # type: ignore[assignment]  # the function that the text above defines
