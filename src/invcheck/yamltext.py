@@ -3,7 +3,8 @@
 What differs between readers is refused instead of guessed at: duplicate keys, anchors and aliases, tags, merge keys,
 directives, tabs, keys that are no text, several documents, and numbers that JSON does not have. The composer is PyYAML's on
 libyaml, or its pure Python twin where no C extension is built; scalars are ours, by YAML 1.2.2 §10.3.2, since PyYAML
-reads YAML 1.1 (``no`` is a text here, ``012`` is twelve).
+reads YAML 1.1 (``no`` is a text here, ``012`` is twelve). The few forms on which the two composers disagree (tabs, a
+question mark in an unquoted text inside braces, a pair inside brackets, a glued colon or comment) are refused as well.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NO_NUMBER = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _PATH_IN_FLOW = re.compile(r"""[{\[,:]\s*(\$[^\s,{}"']*\[[^\]]*\][^\s,{}\]"']*)""")
+_GLUED_COLON = re.compile(r":[^\s]")
+_GLUED_COMMENT = re.compile(r"[|>][-+0-9]*#")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _PLAIN, _TEXT = "plain", "text"
@@ -77,6 +80,7 @@ class _Reader:
     def __init__(self, text: str, file: str) -> None:
         self.text, self.file = text, file
         self.places: Places = {}
+        self.flow = False
 
     def compose(self, *, pure: bool) -> Any:
         import yaml
@@ -114,15 +118,20 @@ class _Reader:
         place = self.places[path] = self._place(node)
         if len(path) > _DEPTH:
             self._deep(place)
-        kind = node.id
-        if kind == "scalar":
+        if node.id == "scalar":
             return self._scalar(node)
-        if kind == "sequence":
-            return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
-        return self._mapping(node, path)
+        outside, self.flow = self.flow, self.flow or node.flow_style
+        try:
+            if node.id == "sequence":
+                return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
+            return self._mapping(node, path)
+        finally:
+            self.flow = outside
 
     def _mapping(self, node: Any, path: tuple[str | int, ...]) -> Json:
         out: dict[str, Json] = {}
+        if node.flow_style and node.value and node.value[0][0].start_mark.index == node.start_mark.index:
+            self._refuse("YAML_SYNTAX", "a pair stands in [] without braces", node, "write {key: value}, or quote the text")
         for key_node, item in node.value:
             key = self._key(key_node)
             if key in out:
@@ -132,8 +141,8 @@ class _Reader:
             out[key] = self.value(item, (*path, key))
             if item.id == "scalar" and item.tag == _PLAIN and not item.value:
                 self.places[(*path, key)] = at  # the two composers put a value that is not there at different places
-            elif key_node.tag == _PLAIN and _touches(key_node.end_mark, item.start_mark):
-                self._refuse("YAML_SYNTAX", "this is no YAML: a colon without a blank", item, "write a blank after the colon")
+            if self.flow and key_node.tag == _PLAIN and _GLUED_COLON.match(self.text, key_node.end_mark.index):
+                self._refuse("YAML_SYNTAX", "a colon without a blank", key_node, "write a blank after the colon")
         return out
 
     def _key(self, node: Any) -> str:
@@ -149,9 +158,13 @@ class _Reader:
     def _scalar(self, node: Any) -> Json:
         text: str = node.value
         if node.tag == _TEXT:
+            if node.style in ("|", ">") and _GLUED_COMMENT.match(self.text, node.start_mark.index):
+                self._refuse("YAML_SYNTAX", "a comment without a blank", node, f"write a blank after the {node.style}")
             if _SURROGATE.search(text):
                 self._refuse("YAML_SYNTAX", "a text holds half of a surrogate pair", node, "write the character itself")
             return text
+        if self.flow and "?" in text:
+            self._refuse("YAML_SYNTAX", "an unquoted text inside {} or [] holds a question mark", node, f"quote it: '{text}'")
         if text in _CONSTANTS:
             return _CONSTANTS[text]
         if text[0] in "-+.0123456789":
@@ -223,11 +236,6 @@ class _Reader:
         if "mapping values" in (getattr(error, "problem", None) or ""):
             return "quote a text that holds a colon and a blank"
         return None
-
-
-def _touches(key: Any, value: Any) -> bool:
-    """Whether only the colon stands between a plain key and its value, which libyaml refuses and its twin lets pass."""
-    return bool(key.line == value.line and key.column + 1 == value.column)
 
 
 def _character(error: Any) -> int:

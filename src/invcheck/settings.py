@@ -1,0 +1,148 @@
+"""A project's own settings: ``[tool.invcheck]`` in pyproject.toml, or invcheck.toml; strict, and never both."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from invcheck.errors import ConfigError
+from invcheck.resolve import did_you_mean
+from invcheck.vocabulary import Json, Place
+from invcheck.yamltext import decode
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a project may set once instead of at every command; a flag or an ``INVCHECK_`` variable wins over it.
+
+    ``paths`` and ``output`` are relative to the project. ``runs`` is None where every check keeps its own number.
+    ``trial_seconds`` is the real time after which a stuck trial is ended. ``gate_require`` is "kernel" where a run
+    without the kernel's own gate must be refused.
+    """
+
+    paths: tuple[str, ...] = ("checks",)
+    runs: int | None = None
+    seed: int = 0
+    jobs: int = 1
+    tags: tuple[str, ...] = ()
+    output: tuple[str, ...] = ()
+    trial_seconds: float = 60.0
+    gate_require: str | None = None
+    file: str | None = None
+
+
+def load(root: Path) -> Settings:
+    """Read the settings of the project at ``root``; without a settings file, or an entry in it, the defaults hold.
+
+    Raises ConfigError with file, line and column: TOML_SYNTAX, UNKNOWN_KEY, WRONG_TYPE, or TWO_SETTINGS where both files
+    have settings.
+    """
+    own, project = root / "invcheck.toml", root / "pyproject.toml"
+    table = _read(own) if own.is_file() else None
+    shared = (
+        _read(project).get("tool", {}).get("invcheck")
+        if project.is_file() and "invcheck" in project.read_text("utf-8", "replace")
+        else None
+    )
+    if table is not None and shared is not None:
+        raise ConfigError(
+            "both invcheck.toml and [tool.invcheck] in pyproject.toml hold settings",
+            code="TWO_SETTINGS", place=Place("invcheck.toml", 1, 1), hint="keep one of the two",
+        )  # fmt: skip
+    if table is not None:
+        return _settings(_Table(own, table, prefix=""))
+    if shared is not None:
+        return _settings(_Table(project, shared, prefix="tool.invcheck"))
+    return Settings()
+
+
+def _read(path: Path) -> dict[str, Json]:
+    text = decode(path.read_bytes(), path.name)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        place = Place(path.name, int(found[1]), int(found[2])) if found else Place(path.name)
+        raise ConfigError(f"this is no TOML: {str(error).split(' (at ')[0]}", code="TOML_SYNTAX", place=place) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    path: Path
+    values: Mapping[str, Json]
+    prefix: str
+
+    def place(self, key: str) -> Place:
+        """Where ``key`` stands: its line in the table of that name, found in the text, since tomllib tells no places."""
+        table, _, last = f"{self.prefix}.{key}".strip(".").rpartition(".")
+        section, spelling = "", re.compile(rf"\s*(?:{re.escape(last)}|\"{re.escape(last)}\"|'{re.escape(last)}')\s*[.=]")
+        lines = decode(self.path.read_bytes(), self.path.name).split("\n")
+        for number, line in enumerate(lines, 1):
+            header = re.match(r"\s*\[\s*([^\[\]]+?)\s*\]", line)
+            if header:
+                section = header[1].replace(" ", "").replace('"', "")
+                if section == f"{table}.{last}".strip("."):
+                    return Place(self.path.name, number, line.index("[") + 1)
+            elif section == table and spelling.match(line):
+                return Place(self.path.name, number, len(line) - len(line.lstrip()) + 1)
+        return Place(self.path.name)
+
+
+_Take = Callable[[Json], Any]
+
+
+def _texts(value: Json) -> tuple[str, ...] | None:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    return None
+
+
+def _whole(least: int) -> _Take:
+    return lambda value: value if type(value) is int and value >= least else None
+
+
+def _seconds(value: Json) -> float | None:
+    return float(value) if type(value) in (int, float) and 0 < value < float("inf") else None
+
+
+_KEYS: dict[str, tuple[str, str, _Take]] = {
+    "paths": ("paths", "a list of texts", _texts),
+    "runs": ("runs", "a whole number from 1", _whole(1)),
+    "seed": ("seed", "a whole number from 0", _whole(0)),
+    "jobs": ("jobs", "a whole number from 1", _whole(1)),
+    "tags": ("tags", "a list of texts", _texts),
+    "output": ("output", "a list of file names", _texts),
+    "trial-seconds": ("trial_seconds", "a number of seconds above 0", _seconds),
+    "gate.require": ("gate_require", '"kernel"', lambda value: value if value == "kernel" else None),
+}
+"""Key as it is written -> field, what it takes, and how it is read (None where it does not fit)."""
+
+
+def _settings(table: _Table) -> Settings:
+    fields: dict[str, Any] = {}
+    for key, value in _flat(table.values).items():
+        if key not in _KEYS:
+            near = did_you_mean(key.replace("_", "-"), list(_KEYS))
+            hint = f"did you mean {near!r}?" if near else f"known keys: {', '.join(_KEYS)}"
+            raise ConfigError(f"unknown key {key!r}", code="UNKNOWN_KEY", place=table.place(key), hint=hint)
+        field, needed, take = _KEYS[key]
+        taken = take(value)
+        if taken is None:
+            raise ConfigError(f"{key} takes {needed}, got {value!r}", code="WRONG_TYPE", place=table.place(key))
+        fields[field] = taken
+    return Settings(**fields, file=table.path.name)
+
+
+def _flat(values: Mapping[str, Json]) -> dict[str, Json]:
+    """The keys of the table and of ``gate`` below it, with dots."""
+    flat: dict[str, Json] = {}
+    for key, value in values.items():
+        if key == "gate" and isinstance(value, dict):
+            flat.update({f"gate.{inner}": item for inner, item in value.items()})
+        else:
+            flat[key] = value
+    return flat
