@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 Kept = Callable[[Json], bool]
 
 _INDENT = "    "
+_FUNCTION = """\
+def kept(document):
+    try:
+{}
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return False
+"""
 
 
 class Fuser:
@@ -30,15 +39,15 @@ class Fuser:
         self.document = document
         self.lines: list[str] = above.lines if above else []
         self.names: dict[str, object] = above.names if above else {}
-        self._level: int = above._level + 1 if above else 0
-        self._count: list[int] = above._count if above else [0]
+        self.level: int = above.level + 1 if above else 0
+        self.count: list[int] = above.count if above else [0]
         self._values: dict[tuple[Step, ...], str] = {(): document}
         self._facts: set[str] = set()
 
     def fresh(self) -> str:
         """Give a name that was not used yet."""
-        self._count[0] += 1
-        return f"v{self._count[0]}"
+        self.count[0] += 1
+        return f"v{self.count[0]}"
 
     def const(self, value: object) -> str:
         """Give the name under which the generated code sees ``value``."""
@@ -53,7 +62,7 @@ class Fuser:
         """
         if path.steps is None or not path.singular:
             return None
-        return self._lookup(path.steps)
+        return self.lookup(path.steps)
 
     def values(self, path: Path) -> str | None:
         """Give the name of the list that a path ending in its only ``[*]`` selects, else None.
@@ -62,7 +71,7 @@ class Fuser:
         """
         if path.steps is None or path.singular or path.steps[-1] is not STAR or STAR in path.steps[:-1]:
             return None
-        name = self._lookup(path.steps[:-1])
+        name = self.lookup(path.steps[:-1])
         self.require(f"type({name}) is list")
         return name
 
@@ -76,8 +85,8 @@ class Fuser:
         body, steps = self, path.steps
         while STAR in steps:
             at = steps.index(STAR)
-            body, steps = body.items(body._lookup(steps[:at]), allow_empty=allow_empty), steps[at + 1 :]
-        return body, body._lookup(steps)
+            body, steps = body.items(body.lookup(steps[:at]), allow_empty=allow_empty), steps[at + 1 :]
+        return body, body.lookup(steps)
 
     def items(self, name: str, *, allow_empty: bool = False) -> Fuser:
         """Open a loop over the list ``name`` and give the fuser of its body, whose document is one item."""
@@ -88,7 +97,8 @@ class Fuser:
         self.line(f"for {item} in {name}:\n{_INDENT}pass")
         return Fuser(item, self)
 
-    def _lookup(self, steps: Sequence[Step]) -> str:
+    def lookup(self, steps: Sequence[Step]) -> str:
+        """Give the name of the value under names and indices; steps that were taken before are not taken again."""
         done = self._values
         for length in range(1, len(steps) + 1):
             key = tuple(steps[:length])
@@ -111,7 +121,7 @@ class Fuser:
 
     def line(self, text: str) -> None:
         """Add one line, or a block whose inner lines are indented by the caller."""
-        self.lines.extend(_INDENT * self._level + line for line in text.split("\n"))
+        self.lines.extend(_INDENT * self.level + line for line in text.split("\n"))
 
     def claim(self, claim: Claim) -> None:
         """Add a claim about this fuser's document: its fused form, or a call of its `each` where it has none."""
@@ -131,7 +141,7 @@ def fuse(claims: Sequence[Claim]) -> Kept:
     for claim in claims:
         fuser.claim(claim)
     body = "\n".join(f"        {line}" for line in [*fuser.lines, "return True"])
-    source = f"def kept(document):\n    try:\n{body}\n    except KeyboardInterrupt:\n        raise\n    except BaseException:\n        return False\n"
+    source = _FUNCTION.format(body)
     space: dict[str, object] = dict(fuser.names)
     exec(compile(source, "<fused claims>", "exec"), space)  # noqa: S102  # our own text: users' texts enter as constants only
     kept: Kept = space["kept"]  # type: ignore[assignment]  # the function that the text above defines
