@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from invcheck.errors import InvcheckError
 from invcheck.events import Started, Summary
@@ -55,9 +55,8 @@ def _trials(result: Result, finding: Finding) -> str:
 
 def heading(finding: Finding) -> str:
     """Give the one line that names a finding: its code, then the claim, or the message where no claim stands."""
-    return visible(
-        f"{finding.code}  {finding.claim if finding.claim is not None else finding.message.splitlines()[0] if finding.message else ''}"
-    ).rstrip()
+    said = finding.message.split("\n")[0] if finding.claim is None else finding.claim
+    return f"{finding.code}  {said}".rstrip()
 
 
 def told(result: Result, *, verbose: bool = False) -> list[Finding]:
@@ -73,21 +72,21 @@ def explain(result: Result, *, verbose: bool = False) -> str:
     lines = [f"{result.verdict.upper()}  {visible(name(result))}"]
     for finding in findings:
         mark = "" if finding.verdict is result.verdict else f" ({finding.verdict})"
-        lines += [f"  {heading(finding)}{mark}", *(f"    {line}" for line in body(result, finding))]
+        lines += [f"  {visible(heading(finding))}{mark}", *(f"    {line}" for line in body(result, finding))]
     return "\n".join(lines)
 
 
-def body(result: Result, finding: Finding) -> Iterator[str]:
-    """Give the labelled lines of a finding, a text of several lines aligned under its first."""
+def body(result: Result, finding: Finding, clean: Callable[[str], str] = visible) -> Iterator[str]:
+    """Give the labelled lines of a finding, each through ``clean``, a text of several lines aligned under its first."""
     if finding.claim is None:
-        yield from (visible(line) for line in finding.message.splitlines()[1:])
+        yield from (clean(line) for line in finding.message.split("\n")[1:])
     for label, text in rows(result, finding):
         if label == "replay":  # a command that is cut is no command
             yield f"{label:<8}  {text}"
             continue
         first, *rest = cut(text, VALUE_LIMIT).split("\n")
-        yield f"{label:<8}  {visible(first)}"
-        yield from (f"{'':<8}  {visible(line)}" for line in rest)
+        yield f"{label:<8}  {clean(first)}"
+        yield from (f"{'':<8}  {clean(line)}" for line in rest)
 
 
 def problem(error: InvcheckError) -> str:

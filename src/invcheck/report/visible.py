@@ -7,7 +7,7 @@ import shlex
 
 # C0 and C1 controls, line and paragraph separators, bidirectional controls, halves of surrogate pairs
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -37,7 +37,7 @@ def quoted(text: str) -> str:
 
 
 def visible_xml(text: str) -> str:
-    r"""Give the text with every character that XML 1.0 §2.2 refuses or discourages spelled as ``#x1B``.
+    r"""Give the text with every character that XML 1.0 §2.2 refuses, changes or discourages spelled as ``#x1B``.
 
     >>> visible_xml("a\x1bb\n")
     'a#x1Bb\n'
