@@ -233,6 +233,15 @@ def show(value: Json, limit: int = 120) -> str:
     return f"{text[: limit // 2]} ... {text[-(limit // 4) :]} ({len(text)} characters)"
 
 
+def one_line(text: str) -> str:
+    """Give the text with its line breaks as single blanks.
+
+    >>> one_line("first\\n  second")
+    'first second'
+    """
+    return " ".join(part.strip() for part in text.splitlines())
+
+
 def listed(items: Iterable[Json], limit: int = 12) -> str:
     """Give the items as one short JSON array text, with a count of what was left out.
 

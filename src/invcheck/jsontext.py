@@ -131,11 +131,19 @@ def _holds_surrogate(value: Json) -> bool:
 
 
 def parse_output(document: dict[str, Json]) -> NotJson | None:
-    """Put the value that ``$.output`` spells at ``$.output`` and the raw text at ``$.output_text``.
+    """Put the value that ``$.output`` spells at ``$.output`` and the raw text at ``$.output_text``, in place.
 
-    Gives None, or what is wrong with the text; then ``$.output`` is null. It changes ``document`` in place.
+    Gives None, or what is wrong with the text; then ``$.output`` is null. A second time changes nothing and says the same.
+
+    >>> document = {"output": '{"n": 1}'}
+    >>> parse_output(document), document
+    (None, {'output': {'n': 1}, 'output_text': '{"n": 1}'})
     """
     raw = document.get("output")
+    if "output_text" in document:
+        if raw is not None:
+            return None
+        raw = document["output_text"]
     document["output_text"] = raw
     document["output"] = None
     if not isinstance(raw, str):

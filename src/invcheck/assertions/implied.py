@@ -1,0 +1,117 @@
+"""What is claimed of every trial, unasked: nothing left the sandbox, nothing unexpected was raised, the text parses.
+
+The first cause is the finding; claims about what it left behind are unjudged, never kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from invcheck.errors import NotJson
+from invcheck.freeze import one_line, show
+from invcheck.paths import Path, compile_path
+from invcheck.vocabulary import Finding, Json, Place, Verdict
+
+EVERYTHING = compile_path("$")
+OUTPUT = (compile_path("$.output"), compile_path("$.output_text"))
+_PROBED = (compile_path("$.ledger"), compile_path("$.probes"))
+
+_HINT = "did you forget a double? bind one, so that the app asks it"
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """What broke before any claim was asked, and the paths below which claims are moot because of it."""
+
+    findings: tuple[Finding, ...]
+    moot: tuple[Path, ...]
+
+
+def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *, raises: bool, script: bool) -> Causes:
+    """Judge the implied claims of one observation.
+
+    ``defect`` is what is wrong with the output's text. With ``raises`` a claim of the check expects an error, with
+    ``script`` one speaks of unused replies, so that neither is implied.
+    """
+    breaches = document.get("breaches") or []
+    error = None if raises else document.get("error")
+    known = [finding for finding in latched if not (finding.code == "SCRIPT_UNUSED" and (script or error is not None))]
+    findings: list[Finding] = [*([_network(breaches)] if breaches else []), *known]
+    moot: list[Path] = []
+    for finding in known:
+        moot += _moot(finding)
+    if error is not None:
+        moot += OUTPUT
+        if not _explained(error, findings):
+            findings.append(_raised(error))
+    elif defect is not None:
+        moot.append(OUTPUT[0])
+        if not any(finding.code == "OUTPUT_NOT_JSON" for finding in known):
+            findings.append(_unparsed(document, defect))
+    return Causes(tuple(findings), tuple(moot))
+
+
+def _moot(finding: Finding) -> Iterator[Path]:
+    if finding.code == "PROBE_FAILED":
+        yield from _PROBED
+    elif finding.code == "OUTPUT_NOT_JSON":
+        yield from OUTPUT
+    elif finding.verdict is Verdict.ERRORED:  # the app was not run, or not as it would be: nothing can be said of it
+        yield EVERYTHING
+
+
+def _explained(error: Json, findings: Sequence[Finding]) -> bool:
+    """A finding already says why this error left the app, so it is no second cause."""
+    codes = {finding.code for finding in findings}
+    return ("NETWORK" in codes and error["type"] == "NetworkBlocked") or (
+        bool(codes - {"NETWORK"}) and error["type"] == "ScriptedModelError"
+    )
+
+
+def _network(breaches: Sequence[Json]) -> Finding:
+    first = breaches[0]
+    wanted, where = first.get("wanted") or show(first), first.get("where")
+    more = f", and {len(breaches) - 1} more" if len(breaches) > 1 else ""
+    place = f" from {where}" if where else ""
+    return Finding(
+        "NETWORK",
+        Verdict.BROKEN,
+        f"the sandbox was left for {wanted}{place}{more}",
+        path="$.breaches[0]",
+        expected="nothing reaches the network",
+        got=f"{wanted}{more}",
+        hint=_HINT,
+    )
+
+
+def _raised(error: Json) -> Finding:
+    got = f"{error['type']}: {error['message']}" if error.get("message") else str(error["type"])
+    where = f" in {error['where']}" if error.get("where") else ""
+    inside = error.get("in_check")
+    if not inside:
+        return Finding(
+            "APP_RAISED", Verdict.BROKEN, one_line(f"the app raised {got}{where}"), path="$.error", expected="no error", got=one_line(got)
+        )
+    place = Place(str(error["where"]).rpartition(":")[0], inside["line"]) if error.get("where") else None
+    if inside["assertion"]:
+        text = f"an assert in the check does not hold{': ' + error['message'] if error.get('message') else ''}"
+        return Finding(
+            "ASSERT", Verdict.BROKEN, one_line(text), path="$.error", expected="the assert holds", got=one_line(got), place=place
+        )
+    return Finding(
+        "CHECK_RAISED", Verdict.ERRORED, one_line(f"the check itself raised {got}{where}"), path="$.error", got=one_line(got), place=place
+    )
+
+
+def _unparsed(document: Json, defect: NotJson) -> Finding:
+    line, column = defect.fields.get("line"), defect.fields.get("column")
+    where = f" at line {line}, column {column}" if line else ""
+    return Finding(
+        "PARSE_FAILED",
+        Verdict.BROKEN,
+        one_line(f"the output is no strict JSON: {defect.message}{where}"),
+        path="$.output_text",
+        expected="one strict JSON text",
+        got=show(document.get("output_text")),
+    )
