@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-class _FileProbe:
+class _FileProbe(ABC):
     """What both file probes share: where the file stands, and the watch over it."""
 
     def __init__(self, path: str | Path, folder: Folder) -> None:
@@ -42,8 +43,9 @@ class _FileProbe:
         if self._watch:
             self._watch.close()
 
+    @abstractmethod
     def _read(self) -> list[Json]:
-        raise NotImplementedError
+        """Give all rows of this moment, or say in Unevaluated why not."""
 
     def _found(self) -> Path:
         file = located(self._path, self._folder)

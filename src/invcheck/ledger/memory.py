@@ -127,7 +127,7 @@ class LoggingProbe:
             def emit(self, record: logging.LogRecord) -> None:
                 keep(record)
 
-        self._watch = Watch(record, self.rows)
+        self._watch = Watch(record, lambda: self._rows)
         logger = logging.getLogger(self._name)
         self._handler, self._level = Listener(), logger.level
         logger.addHandler(self._handler)

@@ -56,7 +56,7 @@ class Watch:
         self._read = read
         self._lock = RLock()
         self._looking = False
-        self._before = standing(read)
+        self._before = list(standing(read))
         self._seen = list(self._before)
         record.before_event.append(self.look)
 
