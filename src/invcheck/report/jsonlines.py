@@ -15,6 +15,7 @@ from invcheck.errors import InvcheckError, UsageError
 from invcheck.events import CaseDone, Ended, Event, Problem, Progress, Started, Summary
 from invcheck.freeze import canonical
 from invcheck.report.canonical import VERSION
+from invcheck.report.gathered import Report
 from invcheck.vocabulary import Json, Place
 
 
@@ -90,3 +91,10 @@ def _error(fields: dict[str, Json]) -> InvcheckError:
     place, kind = fields.pop("place", None), getattr(errors, fields.pop("type"), InvcheckError)
     error: InvcheckError = kind(fields["message"], code=fields["code"], hint=fields.get("hint"), place=Place(**place) if place else None)
     return error
+
+
+def encode(report: Report) -> bytes:
+    """Give a whole report in the form in which a run is streamed: header, problems, cases, end."""
+    problems: list[Event] = [Problem(error) for error in report.problems]
+    events = [report.started, *problems, *report.cases, Ended(report.summary)]
+    return "".join(text for event in events if (text := line(event))).encode()

@@ -14,7 +14,7 @@ from invcheck.vocabulary import Result, Verdict
 LIMIT = 1024 * 1024
 """Bytes that one step's summary may have; what is larger is not shown at all."""
 
-_SIGNS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$])")
+_SIGNS = re.compile(r"([\\`*_\[\]#|~$])")
 
 
 def encode(report: Report, *, limit: int = LIMIT) -> bytes:
@@ -46,7 +46,7 @@ def _row(result: Result) -> str:
 
 
 def literal(text: str) -> str:
-    r"""Give text that Markdown shows as it is: no markup, link or table cell can come of it.
+    r"""Give text that Markdown shows as it is: no markup or table cell can come of it.
 
     >>> literal("a_b | <script>")
     'a\\_b \\| &lt;script&gt;'

@@ -1,0 +1,124 @@
+"""Hand a run's events to whoever listens: the files of ``-o``, stdout, the progress line, and GitHub where it runs us."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from invcheck.cli import console, exits, outputs
+from invcheck.cli.progress import ProgressLine
+from invcheck.events import NAMESPACES, Event, Problem, Progress, Started, worst
+from invcheck.report import Report
+
+
+class Telling:
+    """Listens to one run: streams JSON Lines as they come, and delivers every other report at the end."""
+
+    def __init__(self, root: Path, files: Sequence[Path], form: str, verbosity: int, environ: Mapping[str, str]) -> None:
+        self.root, self.files, self.form, self.verbosity, self.environ = root, files, form, verbosity, environ
+        self.events: list[Event] = []
+        self._streams: list[TextIO] = [outputs.stream(path) for path in files if outputs.kind(path) == "jsonl"]
+        self._progress = ProgressLine(sys.stderr, dumb=environ.get("TERM") == "dumb" or verbosity < 0)
+
+    def take(self, event: Event) -> None:
+        """Listen to one event."""
+        self._progress.take(event)
+        if isinstance(event, Progress):
+            return
+        self.events.append(event)
+        if isinstance(event, Started) and event.layer != NAMESPACES and self.verbosity >= 0:
+            console.say(banner(event))
+        if not self._streams and self.form != "jsonl":
+            return
+        from invcheck.report import jsonlines  # noqa: PLC0415  # only where lines are written
+
+        line = jsonlines.line(event) or ""
+        for stream in self._streams:
+            stream.write(line)
+            stream.flush()
+        if self.form == "jsonl":
+            console.write(sys.stdout, line)
+
+    def close(self) -> None:
+        """Leave no line half done and no file open."""
+        self._progress.clear()
+        for stream in self._streams:
+            stream.close()
+
+    def abandon(self) -> None:
+        """Tell the problems of a run that came to no report, so that the error that ended it hides none of them."""
+        self.close()
+        for event in self.events:
+            if isinstance(event, Problem):
+                console.say(exits.spoken(event.error))
+
+    def finish(self) -> Report:
+        """Deliver every report but the streamed ones, and give the whole."""
+        self.close()
+        report = Report.of(self.events)
+        left = [path for path in self.files if outputs.kind(path) != "jsonl"]
+        deliver(report, self.root, left, "" if self.form == "jsonl" else self.form, self.verbosity, self.environ)
+        return report
+
+
+def banner(started: Started) -> str:
+    """Give the note of a run whose network is not cut by the kernel."""
+    reason = f" ({started.layer_reason})" if started.layer_reason else ""
+    return (
+        f"note: the kernel's gate does not stand here{reason}: only Python's own ways out are cut\n"
+        "  hint: --require kernel refuses such a run"
+    )
+
+
+def deliver(report: Report, root: Path, files: Sequence[Path], form: str, verbosity: int, environ: Mapping[str, str]) -> None:
+    """Write the files, then stdout in ``form`` (nothing for an empty one), then what GitHub takes."""
+    actions = environ.get("GITHUB_ACTIONS") == "true"
+    for path in files:
+        outputs.replace(path, outputs.encode(report, outputs.kind(path), verbosity=max(verbosity, 0)))
+    prefix = _prefix(root, environ)
+    if form:
+        colour = console.colour(sys.stdout, environ)
+        text = outputs.encode(report, form, verbosity=verbosity, colour=colour, prefix=prefix).decode()
+        console.write(sys.stdout, _fenced(text) if actions and form in ("table", "md") else text)
+    if actions and form != "github":
+        # where stdout is data for another program, the runner reads the same commands from stderr
+        console.write(sys.stdout if form == "table" else sys.stderr, outputs.encode(report, "github", prefix=prefix).decode())
+    if environ.get("GITHUB_STEP_SUMMARY"):
+        _append_summary(report, Path(environ["GITHUB_STEP_SUMMARY"]))
+
+
+def _fenced(text: str) -> str:
+    from invcheck.report import github  # noqa: PLC0415  # only where GitHub runs us
+
+    return github.fenced(text)
+
+
+def _prefix(root: Path, environ: Mapping[str, str]) -> str:
+    workspace = environ.get("GITHUB_WORKSPACE", "")
+    return root.relative_to(workspace).as_posix() if workspace and root.is_relative_to(workspace) else ""
+
+
+def _append_summary(report: Report, path: Path) -> None:
+    from invcheck.report import markdown  # noqa: PLC0415  # only where GitHub runs us
+
+    try:
+        left = markdown.LIMIT - (path.stat().st_size if path.exists() else 0)
+        with path.open("ab") as stream:
+            stream.write(markdown.encode(report, limit=left))
+    except OSError as error:
+        console.say(f"note: the step summary cannot be written: {error.strerror}")
+
+
+def status(report: Report, root: Path, *, remember: bool) -> int:
+    """Give the run's status, after its failures were remembered where that is wanted."""
+    if remember:
+        from invcheck.cli import state  # noqa: PLC0415  # a merge remembers nothing
+
+        try:
+            state.write(root, [case.result for case in report.cases])
+        except OSError as error:
+            console.say(f"note: --last-failed will not know this run, {state.FILE} cannot be written: {os.strerror(error.errno or 0)}")
+    return worst([report.summary.status])
