@@ -79,7 +79,7 @@ def _attribute(module: object, attribute: str, reference: str) -> object:
     return found
 
 
-def raised(error: Exception, what: str) -> CheckFileError:
+def raised(error: BaseException, what: str) -> CheckFileError:
     """Say that importing ``what`` raised: the type, the text, and the innermost line of the project's own code."""
     place = _where(error.__traceback__)
     if isinstance(error, SyntaxError) and error.filename:

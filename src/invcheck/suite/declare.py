@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from opcode import opmap
+from pathlib import Path
 from types import CodeType
 from typing import Any, TypeVar
 
@@ -17,6 +18,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MARK = "__invcheck__"
 _OMITTED: Any = object()
+_registered: list[Callable[..., Any]] = []
+"""Every function marked so far; a module's names are not asked, since a second one of the same name replaces the first."""
 
 
 def check(
@@ -75,6 +78,7 @@ def check(
         if parse not in (None, "json"):
             mistakes.add("WRONG_TYPE", f"parse must be 'json' or None, got {parse!r}")
         setattr(function, _MARK, (made, tuple(mistakes.found)))
+        _registered.append(function)
         return function
 
     return mark
@@ -84,6 +88,17 @@ def declared(function: object) -> tuple[Check, tuple[CheckFileError, ...]] | Non
     """Give what `check` attached to a function: the check and what is wrong with it; None for any other object."""
     marked: tuple[Check, tuple[CheckFileError, ...]] | None = getattr(function, _MARK, None)
     return marked
+
+
+def registered(file: Path) -> list[Callable[..., Any]]:
+    """Give the functions that `check` marked in a file, in the order of their lines."""
+    found = [function for function in _registered if function.__code__.co_filename == str(file)]
+    return sorted(found, key=lambda function: function.__code__.co_firstlineno)
+
+
+def forget(file: Path) -> None:
+    """Drop what a file marked before it failed to load."""
+    _registered[:] = [function for function in _registered if function.__code__.co_filename != str(file)]
 
 
 class _Mistakes:

@@ -1,0 +1,174 @@
+"""Stage: find the check files, and turn each into checks; what is wrong with one never hides another."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, UsageError
+from invcheck.resolve import did_you_mean, raised
+from invcheck.suite import Check, declared
+from invcheck.suite.declare import forget, registered
+from invcheck.vocabulary import Place
+
+DEFAULT = "checks"
+"""The folder that is looked into when no path is given."""
+
+_NOT_CHECKS = frozenset({("checks", "snapshots"), ("checks", "repros"), ("checks", "fixtures")})
+_YAML = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The check files of a project, relative to it, in the order of their names; ``problems`` are paths that are none."""
+
+    yaml: tuple[Path, ...] = ()
+    python: tuple[Path, ...] = ()
+    problems: tuple[UsageError, ...] = ()
+
+
+def discover(paths: Sequence[str | Path], root: Path) -> Found:
+    """Find ``*.yaml``, ``*.yml`` and ``check_*.py`` in the folders among ``paths``, and take the files among them as they are.
+
+    Without paths the folder ``checks`` is searched, if there is one. Hidden folders and ``checks/snapshots``,
+    ``checks/repros`` and ``checks/fixtures`` are left out. A path that is not there is a problem, MISSING_FILE.
+    """
+    files: set[Path] = set()
+    problems: list[UsageError] = []
+    for path in [Path(path) for path in paths] or [Path(DEFAULT)]:
+        try:
+            files.update(_below(_inside(path, root), root, optional=not paths))
+        except UsageError as problem:
+            problems.append(problem)
+    ordered = sorted(files, key=Path.as_posix)
+    python = tuple(file for file in ordered if file.suffix == ".py")
+    return Found(tuple(file for file in ordered if file.suffix != ".py"), python, tuple(problems))
+
+
+def _inside(path: Path, root: Path) -> Path:
+    """The path relative to the project, without dots."""
+    full = Path(os.path.normpath(root / path))
+    if not full.is_relative_to(root):
+        raise UsageError(
+            f"{path.as_posix()} lies outside of the project", code="OUTSIDE_PROJECT", hint="run invcheck in the project's folder"
+        )
+    return full.relative_to(root)
+
+
+def _below(path: Path, root: Path, *, optional: bool) -> list[Path]:
+    full = root / path
+    if full.is_file():
+        if path.suffix not in (*_YAML, ".py"):
+            raise UsageError(f"{path.as_posix()} is no check file", code="WRONG_FILE", hint="check files are *.yaml, *.yml and check_*.py")
+        return [path]
+    if not full.is_dir():
+        if optional:
+            return []
+        near = did_you_mean(path.name, sorted(each.name for each in full.parent.iterdir())) if full.parent.is_dir() else None
+        hint = f"did you mean {(path.parent / near).as_posix()}?" if near else None
+        raise UsageError(f"there is no file or folder {path.as_posix()}", code="MISSING_FILE", hint=hint)
+    found = []
+    for folder, folders, names in os.walk(full):
+        here = Path(folder).relative_to(root)
+        folders[:] = [name for name in folders if name[0] not in "._" and (here / name).parts not in _NOT_CHECKS]
+        found += [here / name for name in names if _is_check(name)]
+    return found
+
+
+def _is_check(name: str) -> bool:
+    return not name.startswith(".") and (name.endswith(_YAML) or (name.startswith("check_") and name.endswith(".py")))
+
+
+def yaml_checks(path: Path, root: Path) -> tuple[list[Check], list[CheckFileError]]:
+    """Read one YAML check file: its sound checks, and everything that is wrong with it, each with its place."""
+    from invcheck.suite.checkfile import read_file
+
+    return read_file(root, path.as_posix())
+
+
+def python_checks(path: Path, root: Path) -> tuple[list[Check], list[InvcheckError]]:
+    """Import one Python check file: its sound checks in the order of the file, and everything that is wrong with it.
+
+    This runs the user's code, so only a worker calls it. A file that cannot be imported, or that declares no check, is a
+    mistake; so are two checks of one name, of which Python itself would silently drop the first.
+    """
+    file, full = path.as_posix(), root / path
+    if not full.is_file():
+        return [], [CheckFileError(f"there is no file {file}", code="MISSING_FILE", place=Place(file))]
+    try:
+        _import(path, root)
+    except (Exception, NetworkBlocked, SystemExit) as error:  # noqa: BLE001  # whatever the user's file raises is told with its place
+        forget(full)
+        return [], [_placed(error, file, full)]
+    checks: list[Check] = []
+    problems: list[InvcheckError] = []
+    seen: dict[str, int | None] = {}
+    for function in registered(full):
+        check, mistakes = _moved(function, file)
+        if check.name in seen:
+            message = f"the check {check.name!r} stands twice: first in line {seen[check.name]}"
+            mistakes = [*mistakes, CheckFileError(message, code="DUPLICATE_NAME", place=check.place, hint="give one of them another name")]
+        seen.setdefault(check.name, check.place.line)
+        problems += mistakes
+        checks += [] if mistakes else [check]
+    if not seen:
+        hint = "declare one: @check(...) above a function of the trial"
+        problems.append(CheckFileError("the file declares no check", code="NO_CHECK", place=Place(file, 1, 1), hint=hint))
+    return checks, problems
+
+
+def _import(path: Path, root: Path) -> ModuleType:
+    """Import under the dotted name that the rest of the project uses, so that the file is not run twice under two names."""
+    name = ".".join(path.with_suffix("").parts)
+    if all(part.isidentifier() for part in path.with_suffix("").parts):
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None and Path(spec.origin) == root / path:
+            return importlib.import_module(name)
+    if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(root / path):
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, root / path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path.as_posix()} cannot be imported", code="WRONG_FILE")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _placed(error: BaseException, file: str, full: Path) -> InvcheckError:
+    """What importing raised; an error of ours keeps its code, and gets the line of the file that led to it."""
+    line = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == str(full):
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    place = Place(file, line)
+    if isinstance(error, InvcheckError):
+        return CheckFileError(error.message, code=error.code, place=error.place or place, hint=error.hint)
+    if isinstance(error, SyntaxError) and error.filename == str(full):
+        place = Place(file, error.lineno, error.offset)
+    told = raised(error, file)
+    return CheckFileError(told.message, code=told.code, place=place, hint=told.hint)
+
+
+def _moved(function: object, file: str) -> tuple[Check, list[CheckFileError]]:
+    """The check with places relative to the project: at its declaration only the machine's own path is known."""
+    marked = declared(function)
+    if marked is None:
+        raise TypeError("a registered function carries its check")
+    check, mistakes = marked
+    place = replace(check.place, file=file)
+    cases = tuple(replace(case, place=case.place or place) for case in check.cases)
+    moved = replace(check, file=file, place=place, cases=cases, claim_places=(place,) * len(check.claims))
+    return moved, [CheckFileError(error.message, code=error.code, place=place, hint=error.hint) for error in mistakes]

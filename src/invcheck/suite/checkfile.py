@@ -1,0 +1,203 @@
+"""One YAML check file: read whole, checked whole, so that every mistake in it is told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from invcheck import assertions, paths
+from invcheck.errors import CheckFileError, UsageError
+from invcheck.suite.cases import cases
+from invcheck.suite.entries import Check
+from invcheck.suite.mistakes import At, Mistakes
+from invcheck.vocabulary import Json, Place
+from invcheck.yamltext import decode, read
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from invcheck.assertions.claim import Claim
+
+_NOT_YET = {
+    "allow": "no check may reach the network yet: bind a double to whatever the app calls",
+    "drill": "there is no command that reads it yet",
+    "prompts": "there is no command that reads it yet",
+}
+_ELSEWHERE = "smoke"
+"""The key of files that ask a real upstream: they belong to another command, and are never collected."""
+
+
+def read_file(root: Path, file: str) -> tuple[list[Check], list[CheckFileError]]:
+    """Read the check file ``file`` of the project at ``root``: its sound checks, and everything that is wrong with it.
+
+    A file whose one key is ``smoke`` holds no checks. Nothing of the user's code is imported.
+    """
+    try:
+        text = decode((root / file).read_bytes(), file)
+        value, places = read(text, file)
+    except CheckFileError as error:
+        return [], [error]
+    mistakes = Mistakes(file, text, places)
+    checks: list[Check] = []
+    for spec, at in _entries(value, mistakes):
+        before = len(mistakes.found)
+        check = _check(spec, at, root, mistakes)
+        if check is not None and len(mistakes.found) == before:
+            checks.append(check)
+    _unique(value, mistakes)
+    twice = {error.fields.get("name") for error in mistakes.found}
+    return [check for check in checks if check.name not in twice], sorted(mistakes.found, key=_position)
+
+
+def _position(error: CheckFileError) -> tuple[str, int, int]:
+    place = error.place or Place("")
+    return place.file, place.line or 0, place.column or 0
+
+
+def _entries(value: Json, mistakes: Mistakes) -> list[tuple[Json, At]]:
+    """The mappings of the file that each are a check."""
+    if value is None:
+        mistakes.add("NO_CHECK", "the file holds no check", (), hint="begin with `check: what must hold`")
+        return []
+    if not isinstance(value, Mapping):
+        mistakes.add("WRONG_TYPE", f"expected a mapping that begins with `check:`, got {paths.kind(value)}", ())
+        return []
+    if set(value) == {_ELSEWHERE}:
+        return []
+    if "checks" not in value:
+        return [(value, ())]
+    for key in value:
+        if key != "checks":
+            mistakes.add("UNKNOWN_KEY", f"the key {key!r} beside `checks`", (key,), key=True, hint="move it into each check")
+    entries = value["checks"]
+    if not isinstance(entries, list) or not entries:
+        got = "an empty list" if entries == [] else paths.kind(entries)
+        mistakes.add("NO_CHECK" if entries == [] else "WRONG_TYPE", f"expected a list of checks, got {got}", ("checks",))
+        return []
+    return [(entry, ("checks", index)) for index, entry in enumerate(entries)]
+
+
+def _unique(value: Json, mistakes: Mistakes) -> None:
+    """Names are unique in their file, also where one of the checks is wrong in another way."""
+    entries = value.get("checks") if isinstance(value, Mapping) else None
+    first: dict[str, Place] = {}
+    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+        name, at = entry.get("check") if isinstance(entry, Mapping) else None, ("checks", index, "check")
+        if not isinstance(name, str):
+            continue
+        if name in first:
+            message = f"the name {name!r} stands twice: first in line {first[name].line}"
+            hint = "each check of a file needs a name of its own"
+            mistakes.found.append(CheckFileError(message, code="DUPLICATE_NAME", place=mistakes.place(at), hint=hint, name=name))
+        first.setdefault(name, mistakes.place(at))
+
+
+def _check(spec: Json, at: At, root: Path, mistakes: Mistakes) -> Check | None:
+    if not isinstance(spec, Mapping):
+        mistakes.add("WRONG_TYPE", f"expected a check, which is a mapping, got {paths.kind(spec)}", at)
+        return None
+    spec = _without_early_keys(spec, at, mistakes)
+    before = len(mistakes.found)
+    if "cases" not in spec:
+        mistakes.add("NO_CASE", "the check has no case", at, hint="give it `cases`, such as `cases: [{id: first, input: ...}]`")
+    if spec.get("expect", []) in ([], None):
+        where = (*at, "expect") if "expect" in spec else at
+        mistakes.add("NO_ASSERTION", "the check has no assertion", where, hint="give it `expect`, a list such as `expect: [{calls: 1}]`")
+    shape = {"cases": [], "expect": [], **spec}
+    shape["expect"] = shape["expect"] or []
+    _structure(shape, at, mistakes)
+    wrong = {error.place for error in mistakes.found[before:]}
+    claims, claim_places = _claims(shape["expect"], (*at, "expect"), mistakes)
+    found = () if "cases" not in spec or _touched(mistakes, (*at, "cases"), wrong) else cases(spec["cases"], (*at, "cases"), root, mistakes)
+    if len(mistakes.found) > before:
+        return None
+    return Check(
+        name=spec["check"],
+        file=mistakes.file,
+        place=mistakes.place((*at, "check"), key=True),
+        cases=found,
+        app=spec["app"],
+        runs=spec.get("runs", 1),
+        tags=tuple(spec.get("tags") or ()),
+        claims=claims,
+        claim_places=claim_places,
+        parse=spec.get("parse"),
+        model=spec.get("model"),
+        ledger=spec.get("ledger"),
+        probes=spec.get("probes") or {},
+        setup=spec.get("setup"),
+        clock=spec.get("clock"),
+        places={key: mistakes.place((*at, key)) for key in spec},
+    )
+
+
+def _without_early_keys(spec: Mapping[str, Json], at: At, mistakes: Mistakes) -> dict[str, Json]:
+    for key, reason in _NOT_YET.items():
+        if key in spec:
+            mistakes.add("KEY_NOT_YET", f"the key {key!r} is not supported yet: {reason}", (*at, key), key=True)
+    return {key: value for key, value in spec.items() if key not in _NOT_YET}
+
+
+def _touched(mistakes: Mistakes, at: At, wrong: set[Place | None]) -> bool:
+    """Whether a mistake was already found at or below a path."""
+    return any(place in wrong for path, place in mistakes.places.items() if path[: len(at)] == at)
+
+
+def _structure(spec: Mapping[str, Json], at: At, mistakes: Mistakes) -> None:
+    from pydantic import ValidationError
+
+    adapter, known = _shape()
+    try:
+        adapter.validate_python(spec)
+    except ValidationError as error:
+        mistakes.structure(error, spec, at, known)
+
+
+@cache
+def _shape() -> tuple[TypeAdapter[Any], list[tuple[str, ...]]]:
+    from pydantic import TypeAdapter
+
+    from invcheck.suite import specs
+
+    found = [value for value in vars(specs).values() if isinstance(value, type) and issubclass(value, specs.Spec)]
+    kinds: list[type[specs.Spec]] = [specs.CheckSpec, *found]
+    known = [tuple(field.alias or name for name, field in kind.model_fields.items()) for kind in kinds]
+    return TypeAdapter(specs.CheckSpec), known
+
+
+def _claims(expect: Json, at: At, mistakes: Mistakes) -> tuple[tuple[Claim, ...], tuple[Place, ...]]:
+    found: list[Claim] = []
+    places: list[Place] = []
+    for index, plain in enumerate(expect if isinstance(expect, list) else []):
+        claim = _claim(plain, (*at, index), mistakes)
+        if claim is not None:
+            found.append(claim)
+            places.append(mistakes.place((*at, index)))
+    return tuple(found), tuple(places)
+
+
+def _claim(plain: Json, at: At, mistakes: Mistakes) -> Claim | None:
+    """Build one assertion; an unknown key is told and left out, so that what stands beside it is looked at too."""
+    rest, sound = deepcopy(plain), True
+    while True:
+        try:
+            claim = assertions.build(rest)
+        except UsageError as error:
+            inner = tuple(error.fields.get("at", ()))
+            if sound or error.code != "MISSING_KEY":  # a key that seems missing beside an unknown one is the same mistake
+                mistakes.raised(error, (*at, *inner))
+            sound = False
+            if error.code != "UNKNOWN_KEY" or not _removed(rest, inner):
+                return None
+        else:
+            return claim if sound else None
+
+
+def _removed(value: Any, at: At) -> bool:
+    """Take out the entry at a path; False where there is none."""
+    for part in at[:-1]:
+        value = value[part]
+    return bool(at) and isinstance(value, dict) and value.pop(at[-1], at) is not at
