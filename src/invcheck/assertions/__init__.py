@@ -15,22 +15,11 @@ from invcheck.vocabulary import Json
 if TYPE_CHECKING:
     from invcheck.assertions.claim import Claim, Not
     from invcheck.assertions.effects import Calls, Effects, LedgerRows, Raises, Requests, ScriptUsed, Unchanged, Waits
-    from invcheck.assertions.invariants import (
-        Absent,
-        Before,
-        Contains,
-        Disjoint,
-        Distinct,
-        Each,
-        Implies,
-        Predicate,
-        SameAcrossRuns,
-        SameSet,
-        Sorted,
-        Subset,
-        Superset,
-        Unique,
-    )
+    from invcheck.assertions.invariants.items import Each, Sorted, Unique
+    from invcheck.assertions.invariants.logic import Before, Implies, Predicate
+    from invcheck.assertions.invariants.runs import Distinct, SameAcrossRuns
+    from invcheck.assertions.invariants.sets import Disjoint, SameSet, Subset, Superset
+    from invcheck.assertions.invariants.texts import Absent, Contains
     from invcheck.assertions.ranges import Between, Cost, Count, Latency, Length, Sum, Tokens, Words
     from invcheck.assertions.structure import Equals, Fields, Finish, IsJson, Regex, Schema, StartsWith, ToolCalled, Type
 

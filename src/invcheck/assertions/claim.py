@@ -133,7 +133,7 @@ class Claim:
         if name in self._selectors and not isinstance(value, paths.Path):
             return paths.compile_path(value)
         if name in self.nested:
-            return _inner(value)
+            return inner(value)
         if not fits(self._kinds[name], value):
             raise UsageError(f"{self.key or type(self).__name__}: {name} must be {self._kinds[name]}, got {value!r}", code="WRONG_TYPE")
         return value
@@ -242,7 +242,8 @@ def invalid(message: str, field: str, *, hint: str | None = None) -> UsageError:
     return UsageError(message, code="ASSERTION_INVALID", hint=hint, field=field)
 
 
-def _inner(value: object) -> tuple[Claim, ...]:
+def inner(value: object) -> tuple[Claim, ...]:
+    """Give inner assertions as a tuple; what is none of them, or a claim over all runs, raises UsageError."""
     claims = (value,) if isinstance(value, Claim) else tuple(value) if isinstance(value, list | tuple) else ()
     if not claims or not all(isinstance(claim, Claim) for claim in claims):
         raise UsageError(f"one or more assertions are needed, got {value!r}", code="WRONG_TYPE")
