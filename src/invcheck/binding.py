@@ -119,7 +119,7 @@ def _left_empty(shape: _Shape, name: str, value: Json) -> CheckFileError:
 
 def _mismatch(message: str, name: str, shape: _Shape, hint: str | None = None) -> CheckFileError:
     if hint is None and name:
-        from invcheck.resolve import did_you_mean
+        from invcheck.resolve import did_you_mean  # noqa: PLC0415  # only a mistake pays for it
 
         near = did_you_mean(name, [known for known in shape.names if known not in GIVEN])
         hint = f"did you mean {near!r}?" if near else "a parameter named `input` takes the input whole"

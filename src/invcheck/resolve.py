@@ -59,7 +59,7 @@ def _module(name: str, reference: str) -> object:
 def _module_hint(name: str, missing: str) -> str:
     parent, _, last = missing.rpartition(".")
     if parent:
-        import pkgutil
+        import pkgutil  # noqa: PLC0415  # only a mistake pays for it
 
         inside = [found.name for found in pkgutil.iter_modules(getattr(sys.modules.get(parent), "__path__", []))]
         near = did_you_mean(last, inside)
@@ -115,6 +115,6 @@ def did_you_mean(word: str, known: list[str]) -> str | None:
     >>> did_you_mean("expct", ["check", "expect"])
     'expect'
     """
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # noqa: PLC0415  # only a mistake pays for it
 
     return next(iter(get_close_matches(word, known, n=1)), None)

@@ -83,7 +83,7 @@ class _Reader:
         self.flow = False
 
     def compose(self, *, pure: bool) -> Any:
-        import yaml
+        import yaml  # noqa: PLC0415  # 32 ms that a Python check does not pay
 
         if "\t" in self.text:
             self._tab()
@@ -249,7 +249,7 @@ _loaders: dict[bool, Any] = {}
 def _loader(*, pure: bool) -> Any:
     """Give PyYAML's loader without its own reading of scalars: a node's tag only says whether it was quoted."""
     if pure not in _loaders:
-        import yaml
+        import yaml  # noqa: PLC0415  # 32 ms that a Python check does not pay
 
         above = yaml.SafeLoader if pure else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         _loaders[pure] = type("Loader", (above,), {"resolve": _resolve})

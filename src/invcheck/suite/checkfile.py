@@ -147,7 +147,7 @@ def _touched(mistakes: Mistakes, at: At, wrong: set[Place | None]) -> bool:
 
 
 def _structure(spec: Mapping[str, Json], at: At, mistakes: Mistakes) -> None:
-    from pydantic import ValidationError
+    from pydantic import ValidationError  # noqa: PLC0415  # 90 ms that only a YAML file pays
 
     adapter, known = _shape()
     try:
@@ -158,9 +158,9 @@ def _structure(spec: Mapping[str, Json], at: At, mistakes: Mistakes) -> None:
 
 @cache
 def _shape() -> tuple[TypeAdapter[Any], list[tuple[str, ...]]]:
-    from pydantic import TypeAdapter
+    from pydantic import TypeAdapter  # noqa: PLC0415  # 90 ms that only a YAML file pays
 
-    from invcheck.suite import specs
+    from invcheck.suite import specs  # noqa: PLC0415  # it imports pydantic
 
     found = [value for value in vars(specs).values() if isinstance(value, type) and issubclass(value, specs.Spec)]
     kinds: list[type[specs.Spec]] = [specs.CheckSpec, *found]

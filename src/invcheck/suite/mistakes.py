@@ -127,7 +127,8 @@ def _walk(value: Json, loc: Sequence[str | int]) -> tuple[At, str | int | None]:
     missing: str | int | None = None
     here: Any = value
     for part in loc:
-        if (isinstance(here, Mapping) and part in here) or (isinstance(here, list) and isinstance(part, int) and part < len(here)):
+        keyed = isinstance(here, Mapping) and part in here
+        if keyed or (isinstance(here, list) and isinstance(part, int) and part < len(here)):
             here = here[part]
             path.append(part)
             missing = None
@@ -143,9 +144,10 @@ def _likely(value: Mapping[str, Json], known: Sequence[Sequence[str]]) -> list[s
 
 
 def _at(value: Any, path: At) -> Json:
+    here: Any = value
     for part in path:
-        value = value[part]
-    return value
+        here = here[part]
+    return here
 
 
 def _need(kind: str, context: Mapping[str, Any], message: str) -> str:
@@ -157,7 +159,7 @@ def _need(kind: str, context: Mapping[str, Any], message: str) -> str:
 
 
 def _told(value: Json) -> str:
-    from invcheck.paths import kind
+    from invcheck.paths import kind  # noqa: PLC0415  # only a mistake pays for it
 
     return "null" if value is None else f"{kind(value)} {show(value)}"
 

@@ -1,0 +1,103 @@
+"""The JSON Schema of a check file, for editors: the one place where the union of all assertions is built."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from invcheck.assertions import KEYS, claim_class
+from invcheck.assertions.claim import hints, spelling
+from invcheck.vocabulary import Json
+
+if TYPE_CHECKING:
+    from invcheck.assertions.claim import Claim
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+_ASSERTION = {"$ref": "#/$defs/Assertion"}
+
+
+def json_schema() -> dict[str, Json]:
+    """Give the JSON Schema (2020-12) of a check file; descriptions are the first sentences of the docstrings.
+
+    It accepts every file that `invcheck run` accepts, and refuses misspelt keys; what it cannot say, such as that a
+    reference exists, is left to the run.
+
+    >>> json_schema()["title"]
+    'invcheck check file'
+    """
+    from pydantic.json_schema import models_json_schema  # noqa: PLC0415  # only this and YAML files pay for pydantic
+
+    from invcheck.suite import specs  # noqa: PLC0415  # it imports pydantic
+
+    _, shape = models_json_schema([(specs.CheckSpec, "validation"), (specs.FileSpec, "validation")], by_alias=True)
+    definitions = {name: _shortened(definition) for name, definition in shape["$defs"].items()}
+    definitions["CheckSpec"]["properties"]["expect"] |= {"items": _ASSERTION, "minItems": 1}
+    definitions["CheckSpec"]["properties"]["cases"].pop("discriminator", None)
+    definitions["Assertion"] = _assertion()
+    smoke = {"type": "object", "properties": {"smoke": {}}, "required": ["smoke"], "additionalProperties": False}
+    return {
+        "$schema": DIALECT,
+        "title": "invcheck check file",
+        "anyOf": [{"$ref": "#/$defs/CheckSpec"}, {"$ref": "#/$defs/FileSpec"}, smoke],
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def _shortened(definition: dict[str, Json]) -> dict[str, Json]:
+    """The definition without generated titles, and with one sentence as its description."""
+    kept = {key: value for key, value in definition.items() if key != "title"}
+    if "description" in kept:
+        kept["description"] = _sentence(kept["description"])
+    if "properties" in kept:
+        kept["properties"] = {
+            name: {key: value for key, value in field.items() if key != "title"} for name, field in kept["properties"].items()
+        }
+    return kept
+
+
+def _sentence(text: str | None) -> str:
+    first = " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
+    return first.split(". ")[0].rstrip(".:") + "."
+
+
+def _assertion() -> dict[str, Json]:
+    """An assertion is its bare name where it needs no value, or a mapping of its one key."""
+    properties: dict[str, Json] = {}
+    bare: list[str] = []
+    for key in KEYS:
+        kind = claim_class(key)
+        value = _fields(kind)
+        names = [key] if kind.arity != "each" else [key, f"not-{key}"]
+        properties |= dict.fromkeys(names, value)
+        bare += names if not kind.required() else []
+    one = {"type": "object", "properties": properties, "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
+    return {"description": "One claim about a trial.", "anyOf": [one, {"enum": bare}]}
+
+
+def _fields(kind: type[Claim]) -> dict[str, Json]:
+    types = hints(kind)
+    properties = {spelling(name): _field(kind, name, types[name]) for name in kind._fields}
+    mapping: dict[str, Json] = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required := [spelling(name) for name in kind.required()]:
+        mapping["required"] = required
+    either: list[Json] = [mapping]
+    if kind.shorthand is not None:
+        either.append(properties[spelling(kind.shorthand)])
+    if not required:
+        either.append({"type": "null"})
+    described = {"description": _sentence(kind.__doc__)}
+    return described | (mapping if len(either) == 1 else {"anyOf": either})
+
+
+def _field(kind: type[Claim], name: str, annotation: Any) -> dict[str, Json]:
+    if name in kind.nested:
+        return {"anyOf": [_ASSERTION, {"type": "array", "items": _ASSERTION}]}
+    if name in kind._operands:  # noqa: SLF001  # a claim's own list of fields
+        return {}
+    from pydantic import TypeAdapter  # noqa: PLC0415  # only this and YAML files pay for pydantic
+
+    schema = {key: value for key, value in TypeAdapter(annotation).json_schema().items() if key != "title"}
+    if name in kind._selectors and schema.get("type") == "string":  # noqa: SLF001  # a claim's own list of fields
+        schema["pattern"] = r"^\$"
+    return schema
