@@ -37,7 +37,7 @@ FailFast = Annotated[bool, _switch("-x", "--fail-fast", text="Stop after the fir
 MaxFailures = Annotated[str | None, _option("--max-failures", text="Stop after so many cases that are not kept.", metavar="N")]
 LastFailed = Annotated[bool, _switch("--last-failed", "--lf", text="Only what was not kept in the last run.")]
 AllowEmpty = Annotated[bool, _switch("--allow-empty", text="A selection of nothing is fine.")]
-Require = Annotated[str | None, _option("--require", text="Refuse to run without this gate.", metavar="kernel")]
+RequireKernel = Annotated[bool, _switch("--require-kernel", text="Refuse to run where the kernel cannot cut the network.")]
 Output = Annotated[
     list[str] | None,
     _option("-o", "--output", text="Write a report too: .jsonl .json .xml .md or .txt; repeatable.", metavar="FILE"),

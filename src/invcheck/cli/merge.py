@@ -13,7 +13,7 @@ from invcheck.cli import flags
 
 
 def merge(
-    files: Annotated[list[str], typer.Argument(help="The JSON Lines of every shard.", metavar="FILE...")],
+    files: Annotated[list[str], typer.Argument(help="The JSON Lines of every shard.", metavar="FILE")],
     output: flags.Output = None,
     format: flags.Format = None,  # noqa: A002  # the flag's own name
     quiet: flags.Quiet = 0,

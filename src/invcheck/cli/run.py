@@ -22,7 +22,7 @@ def run(  # the parser reads these: their order is that of the help
     max_failures: flags.MaxFailures = None,
     last_failed: flags.LastFailed = False,
     allow_empty: flags.AllowEmpty = False,
-    require: flags.Require = None,
+    require_kernel: flags.RequireKernel = False,
     output: flags.Output = None,
     format: flags.Format = None,  # noqa: A002  # the flag's own name
     quiet: flags.Quiet = 0,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from invcheck.cli import console, exits, outputs
+from invcheck.cli import actions, console, exits, outputs
 from invcheck.cli.progress import ProgressLine
 from invcheck.events import NAMESPACES, Event, Problem, Progress, Started, worst
 from invcheck.report import Report
@@ -69,47 +69,20 @@ def banner(started: Started) -> str:
     reason = f" ({started.layer_reason})" if started.layer_reason else ""
     return (
         f"note: the kernel's gate does not stand here{reason}: only Python's own ways out are cut\n"
-        "  hint: --require kernel refuses such a run"
+        "  hint: --require-kernel refuses such a run"
     )
 
 
 def deliver(report: Report, root: Path, files: Sequence[Path], form: str, verbosity: int, environ: Mapping[str, str]) -> None:
     """Write the files, then stdout in ``form`` (nothing for an empty one), then what GitHub takes."""
-    actions = environ.get("GITHUB_ACTIONS") == "true"
     for path in files:
         outputs.replace(path, outputs.encode(report, outputs.kind(path), verbosity=max(verbosity, 0)))
-    prefix = _prefix(root, environ)
+    prefix = actions.prefix(root, environ)
     if form:
         colour = console.colour(sys.stdout, environ)
         text = outputs.encode(report, form, verbosity=verbosity, colour=colour, prefix=prefix).decode()
-        console.write(sys.stdout, _fenced(text) if actions and form in ("table", "md") else text)
-    if actions and form != "github":
-        # where stdout is data for another program, the runner reads the same commands from stderr
-        console.write(sys.stdout if form == "table" else sys.stderr, outputs.encode(report, "github", prefix=prefix).decode())
-    if environ.get("GITHUB_STEP_SUMMARY"):
-        _append_summary(report, Path(environ["GITHUB_STEP_SUMMARY"]))
-
-
-def _fenced(text: str) -> str:
-    from invcheck.report import github  # noqa: PLC0415  # only where GitHub runs us
-
-    return github.fenced(text)
-
-
-def _prefix(root: Path, environ: Mapping[str, str]) -> str:
-    workspace = environ.get("GITHUB_WORKSPACE", "")
-    return root.relative_to(workspace).as_posix() if workspace and root.is_relative_to(workspace) else ""
-
-
-def _append_summary(report: Report, path: Path) -> None:
-    from invcheck.report import markdown  # noqa: PLC0415  # only where GitHub runs us
-
-    try:
-        left = markdown.LIMIT - (path.stat().st_size if path.exists() else 0)
-        with path.open("ab") as stream:
-            stream.write(markdown.encode(report, limit=left))
-    except OSError as error:
-        console.say(f"note: the step summary cannot be written: {error.strerror}")
+        console.write(sys.stdout, actions.fenced(text, form, environ))
+    actions.tell(report, form, prefix, environ)
 
 
 def status(report: Report, root: Path, *, remember: bool) -> int:
