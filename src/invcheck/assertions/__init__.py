@@ -14,7 +14,8 @@ from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:
     from invcheck.assertions.claim import Claim, Not
-    from invcheck.assertions.effects import Calls, Effects, LedgerRows, Raises, Requests, ScriptUsed, Unchanged, Waits
+    from invcheck.assertions.effects.calls import Calls, Raises, Requests, ScriptUsed
+    from invcheck.assertions.effects.world import Effects, LedgerRows, Unchanged, Waits
     from invcheck.assertions.invariants.items import Each, Sorted, Unique
     from invcheck.assertions.invariants.logic import Before, Implies, Predicate
     from invcheck.assertions.invariants.runs import Distinct, SameAcrossRuns
