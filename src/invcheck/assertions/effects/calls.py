@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from invcheck.assertions import amounts, patterns
+from invcheck.assertions import patterns, quantities
 from invcheck.assertions.claim import Amount, Break, invalid, nothing, wrong_type
 from invcheck.assertions.effects.part import Part
 from invcheck.assertions.fuse import Fuser
@@ -61,14 +61,14 @@ class Calls(Part):
         path, wanted = compile_path(f"$.counts.{name}"), getattr(self, name)
         found = path.values(document)
         if not found:
-            return nothing(path, f"{amounts.said(wanted)} {name}")
+            return nothing(path, f"{quantities.said(wanted)} {name}")
         if kind(found[0]) != "integer":
             return wrong_type(path.text, "integer", found[0])
-        if amounts.within(found[0], wanted):
+        if quantities.within(found[0], wanted):
             return None
         ledger = ", ".join(f"{show(document['counts'].get(each))} {each}" for each in _COUNTS)
-        broken = Break(path.text, f"{amounts.said(wanted)} {name}", ledger)
-        most = amounts.most(wanted)
+        broken = Break(path.text, f"{quantities.said(wanted)} {name}", ledger)
+        most = quantities.most(wanted)
         if most is not None and found[0] > most:
             _name_extra(broken, name, most, document)
         return broken
@@ -79,7 +79,7 @@ class Calls(Part):
             wanted = getattr(self, name)
             value = None if wanted is None else fuser.value(compile_path(f"$.counts.{name}"))
             if value is not None:
-                fuser.require(f"type({value}) is int and {amounts.fused(value, wanted)}")
+                fuser.require(f"type({value}) is int and {quantities.fused(value, wanted)}")
         return True
 
 
@@ -144,7 +144,7 @@ class Requests(Part):
             for place, call in enumerate(calls)
             if self.lane is None or (isinstance(call, dict) and call.get("lane") == self.lane)
         ]
-        count = amounts.counted("$.calls", "requests", self.count, sent)
+        count = quantities.counted("$.calls", "requests", self.count, sent)
         return chosen((count, *self._matched(sent, document)))
 
     def _matched(self, sent: list[tuple[int, Json]], document: Json) -> list[Break | None]:

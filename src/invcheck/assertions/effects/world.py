@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from invcheck.assertions import amounts, patterns
+from invcheck.assertions import patterns, quantities
 from invcheck.assertions.claim import Amount, Break, Operand, invalid, nothing, wrong_type
 from invcheck.assertions.effects.part import Part, empty_list
 from invcheck.assertions.fuse import Fuser
@@ -39,25 +39,25 @@ class Waits(Part):
         """Refuse claims about nothing, and bounds that no wait can keep."""
         self.some("equals", "count", "min", "max", "total")
         if self.total is not None:
-            amounts.refuse(self.total, "waits: total", "total")
+            quantities.refuse(self.total, "waits: total", "total")
         if self._ends():
-            amounts.refuse(self._ends(), "waits", "max")
+            quantities.refuse(self._ends(), "waits", "max")
 
     def each(self, document: Json) -> Break | None:
         """Compare the waits: the list, how many, each, and their sum."""
         waits = self.listed(document)
         if isinstance(waits, Break):
             return waits
-        strange = next(((place, wait) for place, wait in enumerate(waits) if kind(wait) not in amounts.NUMBERS), None)
+        strange = next(((place, wait) for place, wait in enumerate(waits) if kind(wait) not in quantities.NUMBERS), None)
         if strange is not None:
             return wrong_type(f"$.waits[{strange[0]}]", "number of seconds", strange[1])
         return chosen(
             (
-                amounts.same_list("$.waits", self.equals, waits),
-                amounts.counted("$.waits", "waits", self.count, waits),
+                quantities.same_list("$.waits", self.equals, waits),
+                quantities.counted("$.waits", "waits", self.count, waits),
                 empty_list("$.waits", "wait") if self._ends() and not waits and not self.allow_empty else None,
                 *(self._bounded(place, wait) for place, wait in enumerate(waits)),
-                None if self.total is None else amounts.summed("$.waits", self.total, waits, document),
+                None if self.total is None else quantities.summed("$.waits", self.total, waits, document),
             )
         )
 
@@ -66,7 +66,7 @@ class Waits(Part):
 
     def _bounded(self, place: int, wait: float) -> Break | None:
         ends = self._ends()
-        return None if amounts.within(wait, ends) else Break(f"$.waits[{place}]", f"{amounts.said(ends)} seconds", show(wait))
+        return None if quantities.within(wait, ends) else Break(f"$.waits[{place}]", f"{quantities.said(ends)} seconds", show(wait))
 
 
 class LedgerRows(Part):
@@ -100,7 +100,7 @@ class LedgerRows(Part):
             if not self.sum:
                 raise invalid("ledger: sum needs at least one field", "sum")
             for name, wanted in self.sum.items():
-                amounts.refuse(wanted, f"ledger: the sum of {name}", "sum")
+                quantities.refuse(wanted, f"ledger: the sum of {name}", "sum")
 
     def each(self, document: Json) -> Break | None:
         """Compare the rows: how many, each, and the sums."""
@@ -110,7 +110,7 @@ class LedgerRows(Part):
         about_each = self.every is not None or self.sum is not None
         return chosen(
             (
-                amounts.counted("$.ledger", "rows", self.count, rows),
+                quantities.counted("$.ledger", "rows", self.count, rows),
                 empty_list("$.ledger", "row") if about_each and not rows and not self.allow_empty else None,
                 *(mismatch(self.every, row, f"$.ledger[{place}]", document) for place, row in enumerate(rows) if self.every is not None),
                 *(self._sum(name, wanted, rows, document) for name, wanted in (self.sum or {}).items()),
@@ -123,10 +123,10 @@ class LedgerRows(Part):
             at = f"$.ledger[{place}]"
             if not isinstance(row, dict) or name not in row:
                 return nothing(compile_path(below(at, name)), "a number to add")
-            if kind(row[name]) not in amounts.NUMBERS:
+            if kind(row[name]) not in quantities.NUMBERS:
                 return wrong_type(below(at, name), "number to add", row[name])
             values.append(row[name])
-        return amounts.summed(below("$.ledger[*]", name), wanted, values, document)
+        return quantities.summed(below("$.ledger[*]", name), wanted, values, document)
 
     def fuse(self, fuser: Fuser) -> bool:
         """The count, and every row where its pattern is plain."""
@@ -135,7 +135,7 @@ class LedgerRows(Part):
             return False
         fuser.require(f"type({rows}) is list" + ("" if self.every is None or self.allow_empty else f" and {rows}"))
         if self.count is not None:
-            fuser.require(amounts.fused(f"len({rows})", self.count))
+            fuser.require(quantities.fused(f"len({rows})", self.count))
         if self.every is None:
             return True
         row = fuser.fresh()
@@ -175,8 +175,8 @@ class Effects(Part):
         names = [effect.get("name") if isinstance(effect, dict) else None for effect in effects]
         return chosen(
             (
-                amounts.same_list("$.effects", self.names, names),
-                amounts.counted("$.effects", "effects", self.count, names),
+                quantities.same_list("$.effects", self.names, names),
+                quantities.counted("$.effects", "effects", self.count, names),
                 empty_list("$.effects", "effect") if self.every is not None and not effects and not self.allow_empty else None,
                 *(mismatch(self.every, each, f"$.effects[{n}]", document) for n, each in enumerate(effects) if self.every is not None),
             )
