@@ -1,0 +1,26 @@
+"""Planted projects as fixtures."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from planted import Project
+
+CHECKS = Path(__file__).parents[2] / "checks"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """An empty project."""
+    (tmp_path / "shop").mkdir()
+    return Project(tmp_path / "shop")
+
+
+@pytest.fixture
+def helpdesk(project: Project) -> Project:
+    """A project with a copy of the help desk and what its checks use, and no check."""
+    leave_out = shutil.ignore_patterns("__pycache__", "*.yaml", "check_*.py")
+    shutil.copytree(CHECKS, project.root / "checks", ignore=leave_out)
+    return project
