@@ -137,13 +137,13 @@ def _shown(value: dict[str, Json], name: str) -> str:
     return show(value[name]) if name in value else "nothing"
 
 
-def fused(fuser: Fuser, pattern: Mapping[str, Json], name: str, indent: str = "") -> bool:
+def fused(fuser: Fuser, pattern: Mapping[str, Json]) -> bool:
     """Write lines that let through only what surely matches a pattern of plain members; False when there are others."""
     try:
-        tests = list(_tests(fuser, pattern, name))
+        for test in _tests(fuser, pattern, fuser.document):
+            fuser.require(test)
     except Unlowerable:
         return False
-    fuser.line("\n".join(f"{indent}if not ({test}): return False" for test in tests))
     return True
 
 

@@ -133,14 +133,12 @@ class LedgerRows(Part):
         rows = fuser.value(compile_path("$.ledger"))
         if rows is None or self.sum is not None:
             return False
-        fuser.require(f"type({rows}) is list" + ("" if self.every is None or self.allow_empty else f" and {rows}"))
+        fuser.require(f"type({rows}) is list")
         if self.count is not None:
             fuser.require(quantities.fused(f"len({rows})", self.count))
         if self.every is None:
             return True
-        row = fuser.fresh()
-        fuser.line(f"for {row} in {rows}:")
-        return patterns.fused(fuser, self.every, row, " ")
+        return patterns.fused(fuser.items(rows, allow_empty=self.allow_empty), self.every)
 
 
 class Effects(Part):

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Literal
 
 from invcheck.assertions.claim import Break, Claim, Claims, Selector, inner, wrong_type
-from invcheck.assertions.fuse import Fuser, fuse
+from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.selection import chosen, fused_items, identity, items
 from invcheck.freeze import show
 from invcheck.paths import kind
@@ -100,11 +100,17 @@ class Each(Claim):
         return chosen(_moved(claim.each(match.value), match.path) for match in found for claim in inner(self.expect))
 
     def fuse(self, fuser: Fuser) -> bool:
-        """One generated function for the inner claims, asked for every item."""
-        name = fused_items(fuser, self.path())
-        if name is None:
+        """A loop, with the inner claims about its item."""
+        opened = fuser.each(self.path(), allow_empty=self.allow_empty)
+        if opened is None:
             return False
-        fuser.require(("" if self.allow_empty else f"{name} and ") + f"all(map({fuser.const(fuse(inner(self.expect)))}, {name}))")
+        body, name = opened
+        if self.path().singular:
+            body = body.items(name, allow_empty=self.allow_empty)
+        elif name != body.document:
+            return False
+        for claim in inner(self.expect):
+            body.claim(claim)
         return True
 
 

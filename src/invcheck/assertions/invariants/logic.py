@@ -53,8 +53,9 @@ class Implies(Claim):
 
     def fuse(self, fuser: Fuser) -> bool:
         """Where condition and consequence are surely kept there is nothing more to ask."""
-        condition, consequence, rest = (fuser.const(each) for each in (fuse(inner(self.if_)), fuse(inner(self.then)), self.each))
-        fuser.require(f"{condition}(document) and {consequence}(document) or {rest}(document) is None")
+        asked = (fuse(inner(self.if_)), fuse(inner(self.then)), self.each)
+        condition, consequence, rest = (f"{fuser.const(each)}({fuser.document})" for each in asked)
+        fuser.require(f"{condition} and {consequence} or {rest} is None")
         return True
 
 

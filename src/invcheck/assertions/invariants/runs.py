@@ -8,32 +8,26 @@ from collections.abc import Sequence
 from invcheck.assertions.claim import Break, Claim, Selector, invalid, nothing
 from invcheck.assertions.patterns import differing
 from invcheck.freeze import canonical, digest, show
+from invcheck.paths import Path
 from invcheck.vocabulary import Json
 
 _SHORT = 400
 """Code points up to which the values of a run are kept whole, so that the place of a difference can be told."""
 
 
-class _Across(Claim):
-    arity = "across"
-
-    def across(self, taken: Sequence[tuple[int, Json]]) -> Break | None:
-        """Judge the runs of one case; a run in which nothing was selected breaks the claim unless it may."""
-        hollow = next((seed for seed, what in taken if what is None), None)
-        if hollow is not None and not self.plain().get("allow-empty"):
-            broken = nothing(self.path())
-            broken.got += f" (seed {hollow})"
-            return broken
-        if len(taken) < 2:  # noqa: PLR2004  # one run is like itself
-            return Break(self.path().text, "at least two runs to compare", f"{len(taken)}", decided=False, code="TOO_FEW_RUNS")
-        return self.compare(taken)
-
-    def compare(self, taken: Sequence[tuple[int, Json]]) -> Break | None:
-        """Compare runs that may be compared."""
-        raise NotImplementedError
+def _undecided(path: Path, taken: Sequence[tuple[int, Json]], *, allow_empty: bool) -> Break | None:
+    """Why runs cannot be compared: nothing was selected in one of them, or there is only one."""
+    hollow = next((seed for seed, what in taken if what is None), None)
+    if hollow is not None and not allow_empty:
+        broken = nothing(path)
+        broken.got += f" (seed {hollow})"
+        return broken
+    if len(taken) < 2:  # noqa: PLR2004  # one run is always like itself
+        return Break(path.text, "at least two runs to compare", str(len(taken)), decided=False, code="TOO_FEW_RUNS")
+    return None
 
 
-class SameAcrossRuns(_Across):
+class SameAcrossRuns(Claim):
     """What ``of`` selects is byte for byte the same in every run of a case, whatever the seed: 1 is not 1.0 here.
 
     >>> claim = SameAcrossRuns("$.ledger")
@@ -43,6 +37,7 @@ class SameAcrossRuns(_Across):
     """
 
     key = "same-across-runs"
+    arity = "across"
     shorthand = "of"
     of: Selector
     allow_empty: bool = False
@@ -53,8 +48,10 @@ class SameAcrossRuns(_Across):
         text = canonical(found).decode() if found else None
         return text if text is None or len(text) <= _SHORT else [digest(found), show(found)]
 
-    def compare(self, taken: Sequence[tuple[int, Json]]) -> Break | None:
+    def across(self, taken: Sequence[tuple[int, Json]]) -> Break | None:
         """Compare every run with the first."""
+        if (undecided := _undecided(self.path(), taken, allow_empty=self.allow_empty)) is not None:
+            return undecided
         (seed, first), *others = taken
         other = next(((seed, what) for seed, what in others if what != first), None)
         if other is None:
@@ -79,7 +76,7 @@ def _text(what: Json) -> str:
     return "nothing" if what is None else what if isinstance(what, str) else what[1]
 
 
-class Distinct(_Across):
+class Distinct(Claim):
     """What ``of`` selects differs between runs: there are ``at_least`` so many different values among the runs of a case.
 
     >>> claim = Distinct("$.output", at_least=2)
@@ -88,6 +85,7 @@ class Distinct(_Across):
     """
 
     key = "distinct"
+    arity = "across"
     of: Selector
     at_least: int
     allow_empty: bool = False
@@ -102,8 +100,10 @@ class Distinct(_Across):
         found = {match.path: match.value for match in self.path().find(document)}
         return digest(found) if found else None
 
-    def compare(self, taken: Sequence[tuple[int, Json]]) -> Break | None:
+    def across(self, taken: Sequence[tuple[int, Json]]) -> Break | None:
         """Count the different digests; a run in which nothing was selected adds none."""
+        if (undecided := _undecided(self.path(), taken, allow_empty=self.allow_empty)) is not None:
+            return undecided
         count = len({what for _, what in taken if what is not None})
         if count >= self.at_least:
             return None

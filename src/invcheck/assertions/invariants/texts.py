@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from invcheck.assertions.claim import Break, Claim, Operand, Selector, every, invalid, wrong_type
 from invcheck.assertions.fuse import Fuser
+from invcheck.assertions.lowered import require_each
 from invcheck.assertions.selection import empty, selected
 from invcheck.errors import UsageError
 from invcheck.freeze import listed, show
@@ -44,24 +45,17 @@ class _Search(Claim):
         return [match.value for match in found] if hollow is None else wrong_type(hollow.path, "text that is not empty", "")
 
     def fused(self, fuser: Fuser, path: Path, needles: Mapping[str, Operand], test: str, match: str, allow_empty: bool) -> bool:
-        """Write ``test`` of a needle and a text, for the one text or each text of the list that ``path`` selects."""
-        each = path.singular
-        name = fuser.value(path) if each else fuser.values(path)
-        one = name if each else fuser.fresh()
-        tests = [f"type({one}) is str"]
+        """Write ``test`` of a needle and a text, for each text that ``path`` selects."""
+        tests = ["type({0}) is str"]
         for joint, side in needles.items():
             words = [] if side is None else _words(side)
-            if words is None or name is None:
+            if words is None:
                 return False
             if words:
-                tests.append("(" + joint.join(test.format(fuser.const(word), one) for word in words) + ")")
+                tests.append(f"({joint.join(test.format(fuser.const(word)) for word in words)})")
         if self.regex is not None:
-            tests.append(f"{fuser.const(self.regex.search)}({one}) {match}")
-        holds = " and ".join(tests)
-        if not each and not allow_empty:
-            fuser.require(str(name))
-        fuser.line(f"if not ({holds}): return False" if each else f"for {one} in {name}:\n if not ({holds}): return False")
-        return True
+            tests.append(f"{fuser.const(self.regex.search)}({{0}}) {match}")
+        return require_each(fuser, path, " and ".join(tests), allow_empty=allow_empty)
 
 
 def _words(side: Operand) -> list[str] | None:
@@ -156,7 +150,7 @@ class Contains(_Search):
 
     def fuse(self, fuser: Fuser) -> bool:
         """Over text, with needles that stand in the check."""
-        return self.fused(fuser, self.path("in_"), {" and ": self.all, " or ": self.any}, "{0} in {1}", "is not None", self.allow_empty)
+        return self.fused(fuser, self.path("in_"), {" and ": self.all, " or ": self.any}, "{} in {{0}}", "is not None", self.allow_empty)
 
 
 class Absent(_Search):
@@ -205,4 +199,4 @@ class Absent(_Search):
 
     def fuse(self, fuser: Fuser) -> bool:
         """Over text, with needles that stand in the check."""
-        return self.fused(fuser, self.path("from_"), {" and ": self.any}, "{0} not in {1}", "is None", self.allow_empty)
+        return self.fused(fuser, self.path("from_"), {" and ": self.any}, "{} not in {{0}}", "is None", self.allow_empty)
