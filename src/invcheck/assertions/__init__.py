@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from invcheck.assertions.invariants.runs import Distinct, SameAcrossRuns
     from invcheck.assertions.invariants.sets import Disjoint, SameSet, Subset, Superset
     from invcheck.assertions.invariants.texts import Absent, Contains
-    from invcheck.assertions.ranges import Between, Cost, Count, Latency, Length, Sum, Tokens, Words
-    from invcheck.assertions.structure import Equals, Fields, Finish, IsJson, Regex, Schema, StartsWith, ToolCalled, Type
+    from invcheck.assertions.ranges.sizes import Between, Count, Length, Words
+    from invcheck.assertions.ranges.totals import Cost, Latency, Sum, Tokens
+    from invcheck.assertions.structure.outcomes import Finish, ToolCalled
+    from invcheck.assertions.structure.shape import Fields, IsJson, Schema, Type
+    from invcheck.assertions.structure.texts import Equals, Regex, StartsWith
 
 __all__ = [
     "KEYS",

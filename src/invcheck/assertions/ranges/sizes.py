@@ -1,4 +1,4 @@
-"""How much there may be: numbers, lengths, words, counts; and the door to `totals`: sums, tokens, money, virtual time.
+"""How much there may be of each: numbers, lengths, words; and how many: counts.
 
 An end of a range belongs to it. It is a number, a path to one, or ``{length-of: path}``, the length of the text or
 array there.
@@ -13,15 +13,12 @@ from invcheck.assertions import bounds
 from invcheck.assertions.bounds import Limit, is_number
 from invcheck.assertions.claim import Break, Claim, Operand, Selector, every, invalid, wrong_type
 from invcheck.assertions.lowered import TYPE_TESTS, Unlowerable, require_each
-from invcheck.assertions.totals import Cost, Latency, Sum, Tokens
 from invcheck.freeze import listed, show
 from invcheck.paths import Match
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:
     from invcheck.assertions.fuse import Fuser
-
-__all__ = ["Between", "Cost", "Count", "Latency", "Length", "Sum", "Tokens", "Words"]
 
 
 class Range(Claim):

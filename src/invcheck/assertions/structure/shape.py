@@ -1,4 +1,4 @@
-"""What a value must look like: its schema, its fields, strict JSON, its type; and the door to `texts` and `outcomes`."""
+"""What a value must look like: its schema, its fields, strict JSON, its type."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from invcheck.assertions import lowered, schemas
 from invcheck.assertions.claim import Break, Claim, Selector, every, invalid, wrong_type
-from invcheck.assertions.outcomes import Finish, ToolCalled
 from invcheck.assertions.schemas import plainly, refuse_schema
-from invcheck.assertions.texts import Equals, Regex, StartsWith
 from invcheck.errors import NotJson
 from invcheck.freeze import frozen, show
 from invcheck.jsontext import loads
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     ModelOrSchema: TypeAlias = str | Mapping[str, Json] | type
 else:  # a check file cannot hold a class
     ModelOrSchema: TypeAlias = str | Mapping[str, Json]
-
-__all__ = ["Equals", "Fields", "Finish", "IsJson", "Regex", "Schema", "StartsWith", "ToolCalled", "Type"]
 
 
 class Schema(Claim):

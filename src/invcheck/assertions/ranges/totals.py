@@ -19,8 +19,6 @@ from invcheck.freeze import listed
 from invcheck.paths import Match, compile_path
 from invcheck.vocabulary import Json
 
-__all__ = ["Cost", "Latency", "Sum", "Tokens"]
-
 _EXACT = Context(prec=10_000, traps=[Inexact])
 _USAGE, _ELAPSED = compile_path("$.usage"), compile_path("$.elapsed")
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?")
