@@ -36,7 +36,7 @@ class Found:
 def discover(paths: Sequence[str | Path], root: Path) -> Found:
     """Find ``*.yaml``, ``*.yml`` and ``check_*.py`` in the folders among ``paths``, and take the files among them as they are.
 
-    Without paths the folder ``checks`` is searched, if there is one. Hidden folders and ``checks/snapshots``,
+    The project itself stands for its folder ``checks``, which is also searched without paths, if it is there. Hidden folders and ``checks/snapshots``,
     ``checks/repros`` and ``checks/fixtures`` are left out. A path that is not there is a problem, MISSING_FILE.
     """
     files: set[Path] = set()
@@ -52,13 +52,13 @@ def discover(paths: Sequence[str | Path], root: Path) -> Found:
 
 
 def _inside(path: Path, root: Path) -> Path:
-    """The path relative to the project, without dots."""
+    """The path relative to the project, without dots; other tools' YAML stands all over a project, so `checks` stands for it."""
     full = Path(os.path.normpath(root / path))
     if not full.is_relative_to(root):
         raise UsageError(
             f"{path.as_posix()} lies outside of the project", code="OUTSIDE_PROJECT", hint="run invcheck in the project's folder"
         )
-    return full.relative_to(root)
+    return Path(DEFAULT) if full == root else full.relative_to(root)
 
 
 def _below(path: Path, root: Path, *, optional: bool) -> list[Path]:
