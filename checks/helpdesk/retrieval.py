@@ -9,6 +9,12 @@ from functools import lru_cache
 from checks.helpdesk.library import Document, library
 
 _WORD = re.compile(r"\w+")
+_COMMON = frozenset(
+    _WORD.findall(
+        "a an and are be can do does for from get has have how i in is it long me my of on or the to was what when where who why you"
+    )
+)
+"""Words that stand in every text and say nothing of it."""
 
 
 class Index:
@@ -25,7 +31,7 @@ class Index:
     def search(self, question: str, tenant: str, *, limit: int = 3) -> list[str]:
         """Give the ids of the best documents, best first; none where no word is found."""
         # every word is quoted: what a customer types is never a query of ours
-        words = " OR ".join(f'"{word}"' for word in _WORD.findall(question))
+        words = " OR ".join(f'"{word}"' for word in _WORD.findall(question.lower()) if word not in _COMMON)
         if not words:
             return []
         found = self._db.execute("SELECT id FROM page WHERE page MATCH ? AND tenant = ? ORDER BY rank, id LIMIT ?", (words, tenant, limit))

@@ -264,6 +264,8 @@ def test_search_stays_with_the_tenant() -> None:
     assert index().search("refund", "globex") == []
     assert index().search('warranty" OR tenant:acme NOT', "globex") == ["g2"]
     assert index().search("!?", "acme") == []
+    assert index().search("How long is the warranty of a machine?", "acme") == []
+    assert index().search("How long is the warranty of a machine?", "globex")[0] == "g2"
     assert Index([]).search("refund", "acme") == []
 
 
