@@ -1,0 +1,126 @@
+"""Settings: strict, from one file, and a mistake names its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from invcheck.errors import ConfigError
+from invcheck.settings import Settings, load
+
+EVERYTHING = """\
+paths = ["checks", "more"]
+runs = 20
+seed = 7
+jobs = 2
+tags = ["quick"]
+output = ["reports/run.jsonl"]
+trial-seconds = 5
+
+[gate]
+require = "kernel"
+"""
+
+
+def write(root: Path, text: str, name: str = "invcheck.toml") -> None:
+    """Put a settings file into a project."""
+    (root / name).write_text(text, encoding="utf-8")
+
+
+def refused(root: Path) -> ConfigError:
+    """Give the error that a project's settings are refused with."""
+    with pytest.raises(ConfigError) as caught:
+        load(root)
+    return caught.value
+
+
+def test_without_settings_the_defaults_hold(tmp_path: Path) -> None:
+    """No file, a pyproject.toml of others, and one that only names invcheck, are all the same."""
+    assert load(tmp_path) == Settings()
+    write(tmp_path, "[tool.ruff]\nline-length = 100\n", "pyproject.toml")
+    assert load(tmp_path) == Settings()
+    write(tmp_path, "[project]\nname = 'a'\ndependencies = ['invcheck']\n", "pyproject.toml")
+    assert load(tmp_path) == Settings()
+    assert (Settings().paths, Settings().seed, Settings().trial_seconds, Settings().gate_require) == (("checks",), 0, 60.0, None)
+
+
+@pytest.mark.parametrize("name", ["invcheck.toml", "pyproject.toml"])
+def test_both_files_hold_the_same_settings(tmp_path: Path, name: str) -> None:
+    """In pyproject.toml they stand below tool.invcheck."""
+    text = EVERYTHING
+    if name == "pyproject.toml":
+        text = "[tool.invcheck]\n" + EVERYTHING.replace("[gate]", "[tool.invcheck.gate]")
+    write(tmp_path, text, name)
+    assert load(tmp_path) == Settings(("checks", "more"), 20, 7, 2, ("quick",), ("reports/run.jsonl",), 5.0, "kernel", name)
+
+
+def test_a_dotted_key_is_the_same_as_a_table(tmp_path: Path) -> None:
+    """TOML has several spellings of one thing."""
+    write(tmp_path, 'gate.require = "kernel"\n')
+    assert load(tmp_path).gate_require == "kernel"
+
+
+def test_two_files_with_settings_are_refused(tmp_path: Path) -> None:
+    """Nobody would know which one holds."""
+    write(tmp_path, "runs = 1\n")
+    write(tmp_path, "[tool.invcheck]\nruns = 2\n", "pyproject.toml")
+    assert refused(tmp_path).code == "TWO_SETTINGS"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "place", "hint"),
+    [
+        ("seed = 1\nrunz = 1\n", "UNKNOWN_KEY", "invcheck.toml:2:1", "did you mean 'runs'?"),
+        ("trial_seconds = 1\n", "UNKNOWN_KEY", "invcheck.toml:1:1", "did you mean 'trial-seconds'?"),
+        ("[gate]\nrequires = 'kernel'\n", "UNKNOWN_KEY", "invcheck.toml:2:1", "did you mean 'gate.require'?"),
+        ("'zzz' = 1\n", "UNKNOWN_KEY", "invcheck.toml:1:1", None),
+        ("[zzz]\na = 1\n", "UNKNOWN_KEY", "invcheck.toml:1:1", None),
+        ("[other]\nb = 1\n[zzz.a]\na = 1\n", "UNKNOWN_KEY", "invcheck.toml:1:1", None),
+        ("  runs = '1'\n", "WRONG_TYPE", "invcheck.toml:1:3", None),
+        ("runs = true\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("runs = 0\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("seed = -1\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("paths = 'checks'\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("paths = [1]\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("trial-seconds = 0\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("trial-seconds = inf\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("gate = 1\n", "UNKNOWN_KEY", "invcheck.toml:1:1", None),
+        ("gate.require = 'soft'\n", "WRONG_TYPE", "invcheck.toml", None),
+        ("gate = {require = 'soft'}\n", "WRONG_TYPE", "invcheck.toml", None),
+        ("runs = \n", "TOML_SYNTAX", "invcheck.toml:1:8", None),
+        ("runs = 1\nruns = 2\n", "TOML_SYNTAX", None, None),
+        ("runs = 'a\n", "TOML_SYNTAX", None, None),
+        ("a = '''", "TOML_SYNTAX", None, None),
+    ],
+)
+def test_a_mistake_names_its_place(tmp_path: Path, text: str, code: str, place: str | None, hint: str | None) -> None:
+    """Key and line, what the key takes, and the nearest key that exists."""
+    write(tmp_path, text)
+    error = refused(tmp_path)
+    assert error.code == code
+    if place is not None:
+        assert str(error.place) == place
+    if hint is not None:
+        assert error.hint == hint
+
+
+def test_a_mistake_in_pyproject_is_found_in_its_own_table(tmp_path: Path) -> None:
+    """A key of the same name in another tool's table is passed over."""
+    write(tmp_path, "[tool.other]\nrunz = 1\n[[tool.list]]\nrunz = 1\n[ tool . invcheck ]\nrunz = 1\n", "pyproject.toml")
+    error = refused(tmp_path)
+    assert str(error) == "pyproject.toml:6:1: unknown key 'runz'\n  hint: did you mean 'runs'?"
+
+
+def test_a_wrong_type_shows_what_was_found(tmp_path: Path) -> None:
+    """Expected and got stand in one line."""
+    write(tmp_path, 'runs = "many"\n')
+    assert str(refused(tmp_path)) == "invcheck.toml:1:1: runs takes a whole number from 1, got 'many'"
+
+
+def test_a_settings_file_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
+    """TOML is UTF-8."""
+    (tmp_path / "invcheck.toml").write_bytes(b"# \xff\n")
+    with pytest.raises(Exception, match="is no UTF-8") as caught:
+        load(tmp_path)
+    assert caught.value.code == "NOT_UTF8"  # type: ignore[attr-defined]  # an error of ours
