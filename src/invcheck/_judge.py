@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path as File
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from invcheck import rows
 from invcheck.assertions.claim import Break, Claim, Not
@@ -19,8 +18,7 @@ from invcheck.paths import Path
 from invcheck.vocabulary import Finding, Json, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):  # a tuple, because one is made for every row that is kept
     """One recorded row and what was found in it; ``line`` counts from 1, ``row`` is None where the line is no JSON."""
 
     line: int

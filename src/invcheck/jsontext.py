@@ -17,6 +17,7 @@ from invcheck.vocabulary import DEEPEST, Json
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_LONE = "a text holds half of a surrogate pair"
 _NESTING = re.compile(r'"(?:[^"\\]|\\.?)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
@@ -58,17 +59,19 @@ def loads(text: str) -> Json:
     >>> loads('{"a": 1}')
     {'a': 1}
     """
-    if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
+    if len(text) > 2 * DEEPEST and text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
         raise NotJson(f"the value is nested deeper than {DEEPEST} levels", defect="TOO_DEEP")
     try:
         value, end = _scan(text, 0)
     except (ValueError, StopIteration):
-        value = _carefully(text)  # blanks around the value, or a fault that wants its name
+        value = _carefully(text)  # blanks before the value, or a fault that wants its name
     else:
-        if end != len(text):
+        if end != len(text) and text[end:].strip(" \t\r\n"):
             value = _carefully(text)
-    if not text.isascii() or "\\u" in text:
-        _no_surrogate(text, value)
+    if not text.isascii():
+        _no_surrogate(text)
+    if "\\" in text and _HALF.search(text) and _holds_surrogate(value):
+        raise NotJson(_LONE, defect="LONE_SURROGATE")
     return value
 
 
@@ -111,15 +114,11 @@ def _position(text: str) -> tuple[int | None, int | None]:
     return text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
 
 
-def _no_surrogate(text: str, value: Json) -> None:
+def _no_surrogate(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        half = True
-    else:
-        half = _HALF.search(text) is not None and _holds_surrogate(value)
-    if half:
-        raise NotJson("a text holds half of a surrogate pair", defect="LONE_SURROGATE")
+        raise NotJson(_LONE, defect="LONE_SURROGATE") from None
 
 
 def _holds_surrogate(value: Json) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from invcheck import jsontext
 from invcheck.errors import NotJson
-from invcheck.jsontext import loads
-from invcheck.vocabulary import DEEPEST, Json
+from invcheck.vocabulary import Json
 
 
 def read(file: BinaryIO) -> Iterator[tuple[int, Json, NotJson | None]]:
@@ -23,29 +23,24 @@ def read(file: BinaryIO) -> Iterator[tuple[int, Json, NotJson | None]]:
     >>> [(line, row, error and error.fields["defect"]) for line, row, error in read(BytesIO(b'{"a":1}\\n{"a":1,"a":2}\\n'))]
     [(1, {'a': 1}, None), (2, None, 'DUPLICATE_KEY')]
     """
-    from orjson import JSONDecodeError, dumps  # noqa: PLC0415  # only recorded rows need it
-    from orjson import loads as fast  # noqa: PLC0415  # as above
+    from orjson import OPT_APPEND_NEWLINE, JSONEncodeError, dumps, loads  # noqa: PLC0415  # only recorded rows need it
 
-    number = 0
-    for line in file:
-        number += 1
+    for number, line in enumerate(file, 1):
         try:
-            row = fast(line)
-        except JSONDecodeError:
+            row = loads(line)
+            again = dumps(row, None, OPT_APPEND_NEWLINE)
+        except (ValueError, JSONEncodeError):  # the latter where it is nested deeper than orjson writes
             yield (number, *_strictly(line))
-            continue
-        again = dumps(row)
-        if line.count(b"[") + line.count(b"{") <= DEEPEST and (
-            again == line[:-1] or again.replace(b" ", b"") == line.strip().replace(b" ", b"")
-        ):
-            yield number, row, None
         else:
-            yield (number, *_strictly(line))
+            if again == line or again.replace(b" ", b"") == line.replace(b" ", b""):
+                yield number, row, None
+            else:
+                yield (number, *_strictly(line))
 
 
 def _strictly(line: bytes) -> tuple[Json, NotJson | None]:
     try:
-        return loads(line.decode()), None
+        return jsontext.loads(line.decode()), None
     except UnicodeDecodeError:
         return None, NotJson("the line is no UTF-8", defect="ENCODING")
     except NotJson as error:

@@ -15,8 +15,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 Json: TypeAlias = Any
 """Plain JSON: None, bool, int, float, str, list and dict with text keys, nothing else (the one place for ``Any``)."""
 
-DEEPEST = 200
-"""Levels that plain JSON may be nested: a number of ours, since the interpreter's own limit differs between versions."""
+DEEPEST = 254
+"""Levels that plain JSON may be nested: what orjson writes, since the interpreter's own limit differs between versions."""
 
 
 class Verdict(StrEnum):
