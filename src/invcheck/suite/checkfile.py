@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from invcheck import assertions, paths
-from invcheck.errors import CheckFileError, UsageError
+from invcheck.errors import CheckFileError, DoubleError, UsageError
 from invcheck.suite.cases import cases
 from invcheck.suite.entries import Check
 from invcheck.suite.mistakes import At, Mistakes
@@ -109,6 +110,7 @@ def _check(spec: Json, at: At, root: Path, mistakes: Mistakes) -> Check | None:
     shape = {"cases": [], "expect": [], **spec}
     shape["expect"] = shape["expect"] or []
     _structure(shape, at, mistakes)
+    _drift(spec.get("model"), (*at, "model"), mistakes)
     wrong = {error.place for error in mistakes.found[before:]}
     claims, claim_places = _claims(shape["expect"], (*at, "expect"), mistakes)
     found = () if "cases" not in spec or _touched(mistakes, (*at, "cases"), wrong) else cases(spec["cases"], (*at, "cases"), root, mistakes)
@@ -154,6 +156,22 @@ def _structure(spec: Mapping[str, Json], at: At, mistakes: Mistakes) -> None:
         adapter.validate_python(spec)
     except ValidationError as error:
         mistakes.structure(error, spec, at, known)
+
+
+def _drift(model: Json, at: At, mistakes: Mistakes) -> None:
+    """A drifting double's schema holds only what it can make values of."""
+    drifting = model.get("drifting") if isinstance(model, Mapping) else None
+    schema = drifting.get("schema") if isinstance(drifting, Mapping) else None
+    if not isinstance(schema, Mapping):
+        return
+    from invcheck.sources.schema import supported  # noqa: PLC0415  # few files have one
+
+    try:
+        supported(schema)
+    except DoubleError as error:
+        steps = re.findall(r"\.([^.\[]+)|\[(\d+)\]", str(error.fields["path"]))
+        inner = tuple(int(index) if index else name for name, index in steps)
+        mistakes.add(error.code, error.message, (*at, "drifting", "schema", *inner), key=True, hint=error.hint)
 
 
 @cache

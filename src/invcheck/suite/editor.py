@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import TYPE_CHECKING, Any
 
 from invcheck.assertions import KEYS, claim_class
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
+_FIELD = re.compile(r"``(\w+)``")
 _ASSERTION = {"$ref": "#/$defs/Assertion"}
 
 
@@ -58,7 +60,8 @@ def _shortened(definition: dict[str, Json]) -> dict[str, Json]:
 
 def _sentence(text: str | None) -> str:
     first = " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
-    return first.split(". ")[0].rstrip(".:") + "."
+    # a docstring spells a field as Python does, an editor shows it as the file does
+    return _FIELD.sub(lambda found: f"`{spelling(found[1])}`", first.split(". ")[0].rstrip(".:")) + "."
 
 
 def _assertion() -> dict[str, Json]:

@@ -52,6 +52,11 @@ def _text_or_mapping(value: object) -> str | None:
     return ":text" if isinstance(value, str) else ":mapping" if isinstance(value, Mapping) else None
 
 
+def _one_or_more(value: object) -> str | None:
+    return ":list" if isinstance(value, list) else ":mapping" if isinstance(value, Mapping) else None
+
+
+_ONE_OR_MORE = Discriminator(_one_or_more, custom_error_type="UNKNOWN_KIND", custom_error_message="a mapping or a list")
 _EITHER = Discriminator(_text_or_mapping, custom_error_type="UNKNOWN_KIND", custom_error_message="a text or a mapping")
 
 # a double
@@ -74,18 +79,28 @@ class Step(Spec):
     optional: bool = False
 
 
+class ToolCall(Spec):
+    """A call of one of the app's tools."""
+
+    name: str
+    arguments: dict[str, Any] = {}
+    id: str | None = None
+
+
 class Reply(Spec):
-    """A reply with its text, finish reason and usage."""
+    """A reply with its text, finish reason, usage, tool calls and reasoning."""
 
     text: str = ""
     finish: str | None = "stop"
     usage: Usage | None = None
+    tool_calls: list[ToolCall] = Field([], alias="tool-calls")
+    thinking: str | None = None
 
 
 class ReplyStep(Step):
     """Answer with a reply."""
 
-    reply: Reply
+    reply: Annotated[Annotated[str, Tag(":text")] | Annotated[Reply, Tag(":mapping")], _EITHER]
 
 
 class JsonStep(Step):
@@ -124,18 +139,12 @@ class RaiseStep(Step):
     raise_: Reference = Field(alias="raise")
 
 
-class ToolCall(Spec):
-    """A call of one of the app's tools."""
-
-    name: str
-    arguments: dict[str, Any] = {}
-    id: str | None = None
-
-
 class ToolCallStep(Step):
-    """Answer with a tool call."""
+    """Answer with a tool call, or several at once."""
 
-    tool_call: ToolCall = Field(alias="tool-call")
+    tool_call: Annotated[Annotated[ToolCall, Tag(":mapping")] | Annotated[list[ToolCall], Tag(":list")], _ONE_OR_MORE] = Field(
+        alias="tool-call"
+    )
 
 
 class CallStep(Step):
@@ -151,6 +160,7 @@ class ThenAlwaysStep(Spec):
     """Answer this way to every further call; it is a script's last step."""
 
     then_always: AnyStep = Field(alias="then-always")
+    label: str | None = None
 
 
 AnyStep = Annotated[
@@ -179,11 +189,13 @@ Script = Annotated[list[AnyStep], AfterValidator(_script)]
 
 
 class Model(Spec):
-    """What every double may carry: default usage, exceptions by kind of fault, and how replies are turned into values."""
+    """What every double may carry: default usage, exceptions by kind of fault, how replies become values, and its lanes."""
 
     usage: Usage | None = None
     raises: dict[FaultKind, Reference] | None = None
     returns: Reference | None = None
+    lane_by: str | None = Field(None, alias="lane-by")
+    attributes: dict[str, Any] | None = None
 
 
 class ScriptModel(Model):
