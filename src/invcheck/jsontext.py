@@ -107,9 +107,9 @@ def _syntax(text: str, error: json.JSONDecodeError) -> NotJson:
 
 
 def _position(text: str) -> tuple[int | None, int | None]:
-    """Where reading stops is told only for a first character that can begin no value: elsewhere versions differ."""
+    """Where a scalar goes wrong is its own first character; inside of a container or a string, versions differ."""
     start = len(text) - len(text.lstrip(" \t\r\n"))
-    if text[start] in '{["-0123456789tfn':
+    if text[start] in '{["':
         return None, None
     return text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
 

@@ -97,6 +97,13 @@ class Fuser:
         self.line(f"for {item} in {name}:\n{_INDENT}pass")
         return Fuser(item, self)
 
+    def texts(self, name: str) -> None:
+        """State that every item of the list ``name`` is text; the same is checked once."""
+        if f"texts {name}" not in self._facts:
+            self._facts.add(f"texts {name}")
+            item = self.fresh()
+            self.line(f"for {item} in {name}:\n{_INDENT}if type({item}) is not str: return False")
+
     def lookup(self, steps: Sequence[Step]) -> str:
         """Give the name of the value under names and indices; steps that were taken before are not taken again."""
         done = self._values

@@ -109,7 +109,9 @@ class _Spot:
             spot.bounds(kind, rest)
         if kind == "object":
             spot.fields(rest)
-        if kind == "array" and "items" in rest:
+        if kind == "array" and rest.get("items") == {"type": "string"}:
+            spot.fuser.texts(spot.name)  # so that a relation over the same list need not ask again
+        elif kind == "array" and "items" in rest:
             body = spot.fuser.items(spot.name, allow_empty=True)
             _Spot(body, (), body.document).schema(rest["items"])
 

@@ -16,8 +16,6 @@ from invcheck.freeze import listed, show
 from invcheck.paths import Match
 from invcheck.vocabulary import Json
 
-_TEXT = frozenset([str])
-
 
 class _Relation(Claim):
     """Two sides, each a path or a literal, compared as sets."""
@@ -53,8 +51,9 @@ class _Relation(Claim):
         names = fused_side(fuser, small), fused_side(fuser, large)
         if None in names:
             return False
-        fuser.require(f"set(map(type, {names[0]})) {'<=' if self.allow_empty else '=='} {fuser.const(_TEXT)}")
+        fuser.texts(str(names[0]))
         if not self.allow_empty:
+            fuser.require(str(names[0]))
             fuser.require(str(names[1]))
         fuser.require(test.format(*names))
         return True
@@ -100,7 +99,7 @@ class Subset(_Relation):
 
     def fuse(self, fuser: Fuser) -> bool:
         """Over text only."""
-        return self.fused(fuser, self.of, self.in_, "set({0}) <= set({1})")
+        return self.fused(fuser, self.of, self.in_, "set({1}).issuperset({0})")
 
 
 class Superset(_Relation):
@@ -118,7 +117,7 @@ class Superset(_Relation):
 
     def fuse(self, fuser: Fuser) -> bool:
         """Over text only."""
-        return self.fused(fuser, self.in_, self.of, "set({0}) <= set({1})")
+        return self.fused(fuser, self.in_, self.of, "set({1}).issuperset({0})")
 
 
 class SameSet(_Relation):
