@@ -10,6 +10,7 @@
     │   ├── PortMismatch             a double's port and the user's Protocol disagree
     │   └── NotInTest                a double outside of a test
     ├── ScriptedModelError  exit 1   raised into the app by a double, and latched: SCRIPT_EXHAUSTED ...
+    ├── CallCancelled       exit 1   raised into the app, which had aborted the call's signal
     ├── NotJson             exit 1   a value or a text that is no plain, strict JSON
     ├── Unevaluated         exit 3   something could not be judged
     ├── Refused             exit 4   no opt-in, no budget, no kernel gate
@@ -113,6 +114,13 @@ class ScriptedModelError(InvcheckError):
 
     exit = 1
     default_code = "SCRIPT_EXHAUSTED"
+
+
+class CallCancelled(InvcheckError):
+    """What a double raises where the signal of its call is aborted; no finding, since the app asked for it."""
+
+    exit = 1
+    default_code = "CANCELLED"
 
 
 class NotJson(InvcheckError):

@@ -47,6 +47,7 @@ class Record:
         self.ambient: dict[tuple[str, str], int] = {}
         self.latches: list[Finding] = []
         self.doubles: list[Verified] = []
+        self.consumed: dict[int, object] = {}
         self.before_event: list[Callable[[], None]] = []
 
     def note(self, kind: str, **fields: Json) -> None:
@@ -149,3 +150,6 @@ def testing(*, seed: int = 0) -> Iterator[Record]:
     broken = [finding for finding in record.findings() if finding.verdict is not Verdict.KEPT]
     if broken:
         raise VerificationError(broken)
+
+
+testing.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it where it is imported by name

@@ -1,0 +1,91 @@
+"""The plain face: a callable, and the same under the names that apps use, sync and async."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
+
+from invcheck.double import AbortSignal, Double, Hand, Render
+from invcheck.errors import DoubleError
+from invcheck.vocabulary import Reply
+
+T = TypeVar("T")
+
+
+def requested(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Mapping[str, Any]:
+    """Give the request that a plain call is: a mapping as it is, a text as its prompt, several values as ``args``.
+
+    Keywords are merged in.
+
+    >>> requested(("hi",), {"max_tokens": 8})
+    {'prompt': 'hi', 'max_tokens': 8}
+    """
+    if not args:
+        return kwargs
+    if len(args) > 1:
+        return {"args": list(args), **kwargs}
+    only = args[0]
+    if isinstance(only, Mapping):
+        return {**only, **kwargs}
+    return {"prompt" if isinstance(only, str) else "args": only if isinstance(only, str) else [only], **kwargs}
+
+
+def driven(call: Coroutine[Any, Any, T]) -> T:
+    """Run a call to its end without an event loop; DoubleError where a step really waits for something.
+
+    >>> async def answer(): return 42
+    >>> driven(answer())
+    42
+    """
+    try:
+        call.send(None)
+    except StopIteration as done:
+        value: T = done.value
+        return value
+    waits = DoubleError(
+        "this call is synchronous, but the step that answers it waits for an event loop",
+        code="STEP_WAITS",
+        hint="ask through an async method, or let the step answer without an await",
+    )
+    try:
+        call.throw(waits)
+    finally:
+        call.close()
+    raise waits
+
+
+def looped() -> bool:
+    """Whether an asyncio event loop runs in this thread."""
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None  # noqa: SLF001  # documented for this use, and asks without raising
+
+
+class CallFace:
+    """A double, or one lane of it, as a plain callable.
+
+    ``model(request)`` and ``model.complete(request)`` are the same; ``await model.acomplete(request)`` is their async
+    twin. A request is one mapping, or one text, which becomes ``{"prompt": text}``; keywords are merged in, and
+    ``signal`` is an `AbortSignal`.
+    """
+
+    def __init__(self, double: Double, *, lane: str | None = None, hand: Hand | None = None, render: Render) -> None:
+        self._double, self._lane_name, self._hand, self._render = double, lane, hand, render
+
+    def __call__(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
+        """Ask, and give the reply; a fault is raised as an exception."""
+        given = requested(args, kwargs)
+        reply: Reply = driven(self._double.ask(given, lane=self._lane_name, signal=signal, hand=self._hand, render=self._render))
+        return reply
+
+    def complete(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
+        """Ask, and give the reply; a fault is raised as an exception."""
+        return self(*args, signal=signal, **kwargs)
+
+    async def acomplete(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
+        """Ask as a coroutine; a cancellation that arrives before the draw takes no step."""
+        given = requested(args, kwargs)
+        reply: Reply = await self._double.ask(
+            given, lane=self._lane_name, signal=signal, hand=self._hand, render=self._render, pause=looped()
+        )
+        return reply

@@ -1,0 +1,110 @@
+"""The kinds of fault, and the exception that each is by default.
+
+Statuses are those of RFC 9110 §15 and RFC 6585 §4; 529 is what providers send when they are overloaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from invcheck.vocabulary import Fault
+
+
+class ModelFault(Exception):  # noqa: N818  # a fault is the house's word: it is data first, an exception second
+    """A fault as an exception, with its ``kind``, ``status``, ``retry_after`` in seconds and ``message``.
+
+    >>> error = exception(Fault("rate-limit", retry_after=2.0))
+    >>> error.status, error.retry_after, str(error)
+    (429, 2.0, 'too many requests')
+    """
+
+    def __init__(self, message: str, *, kind: str = "server", status: int | None = None, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.kind = kind
+        self.status = status
+        self.retry_after = retry_after
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (type(self), self.message, self.kind, self.status, self.retry_after))
+
+
+class ModelTimeout(ModelFault, TimeoutError):
+    """No answer in time."""
+
+
+class ModelConnectionError(ModelFault, ConnectionError):
+    """The connection could not be made, or broke."""
+
+
+def _rebuild(kind: type[ModelFault], message: str, name: str, status: int | None, retry_after: float | None) -> ModelFault:
+    return kind(message, kind=name, status=status, retry_after=retry_after)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of fault: its HTTP status where there is a response, its default message and exception."""
+
+    status: int | None
+    message: str
+    exception: type[ModelFault] = ModelFault
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "bad-request": Kind(400, "bad request"),
+        "unauthorized": Kind(401, "unauthorized"),
+        "forbidden": Kind(403, "forbidden"),
+        "not-found": Kind(404, "not found"),
+        "conflict": Kind(409, "conflict"),
+        "too-large": Kind(413, "request too large"),
+        "unprocessable": Kind(422, "unprocessable request"),
+        "rate-limit": Kind(429, "too many requests"),
+        "server": Kind(500, "internal server error"),
+        "bad-gateway": Kind(502, "bad gateway"),
+        "unavailable": Kind(503, "service unavailable"),
+        "gateway-timeout": Kind(504, "gateway timeout"),
+        "overloaded": Kind(529, "overloaded"),
+        "timeout": Kind(None, "the request timed out", ModelTimeout),
+        "connection": Kind(None, "the connection failed", ModelConnectionError),
+    }
+)
+"""Every kind by its name."""
+
+
+def known(kind: object) -> None:
+    """Raise ValueError, with the nearest kind, where ``kind`` is none."""
+    if isinstance(kind, str) and kind in KINDS:
+        return
+    from difflib import get_close_matches  # noqa: PLC0415  # only a mistake needs it
+
+    close = get_close_matches(str(kind), list(KINDS), 1)
+    raise ValueError(f"{kind!r} is no kind of fault; {f'did you mean {close[0]!r}?' if close else 'there are ' + ', '.join(KINDS)}")
+
+
+def completed(fault: Fault) -> Fault:
+    """Give the fault with its kind's message and status where it says none; ValueError says what is wrong with it.
+
+    >>> completed(Fault("overloaded"))
+    Fault(kind='overloaded', message='overloaded', status=529, retry_after=None)
+    """
+    known(fault.kind)
+    if fault.status is not None and (type(fault.status) is not int or not 100 <= fault.status <= 599):
+        raise ValueError(f"status is an integer from 100 to 599, got {fault.status!r}")
+    if not isinstance(fault.message, str):
+        raise ValueError(f"message is text, got {type(fault.message).__name__}")
+    after = fault.retry_after
+    if after is not None and (isinstance(after, bool) or not isinstance(after, int | float) or not 0 <= after < float("inf")):
+        raise ValueError(f"retry_after is a number of seconds from 0, got {after!r}")
+    kind = KINDS[fault.kind]
+    status = kind.status if fault.status is None else fault.status
+    return replace(fault, message=fault.message or kind.message, status=status)
+
+
+def exception(fault: Fault) -> ModelFault:
+    """Give the exception that a fault is by default: timeouts are a TimeoutError, broken connections a ConnectionError."""
+    fault = completed(fault)
+    return KINDS[fault.kind].exception(fault.message, kind=fault.kind, status=fault.status, retry_after=fault.retry_after)

@@ -1,0 +1,203 @@
+"""What a step of a script is: how it is written, what makes it invalid, and how it is taken."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import EllipsisType
+from typing import Any
+
+from invcheck import faults, replies
+from invcheck.double import Call
+from invcheck.errors import NotJson, ScriptInvalid
+from invcheck.freeze import frozen, show, snapshot
+from invcheck.sources.outcomes import json_text, settle
+from invcheck.vocabulary import Block, Fault, Json, Outcome, Reply, Text, Thinking, ToolCall, Usage
+
+Run = Callable[[Call], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step as it is written: what it answers, its label, and whether it may stay unused."""
+
+    what: object
+    label: str | None = None
+    optional: bool = False
+
+
+def step(what: object, *, label: str | None = None, optional: bool = False) -> Step:
+    """Give a step a ``label`` for messages, or make it ``optional``, so that it may stay unused.
+
+    >>> step("hello", label="greeting").label
+    'greeting'
+    """
+    return Step(what, label, optional)
+
+
+def reply(
+    text: str = "",
+    *,
+    finish: str | None | EllipsisType = ...,
+    usage: Usage | Mapping[str, int | None] | None = None,
+    tool_calls: Sequence[ToolCall] = (),
+    thinking: str | None = None,
+    value: object = None,
+) -> Reply:
+    """Build a reply from its parts; without ``finish`` it is "tool_calls" where tools are called, else "stop".
+
+    ``value`` is handed over as it is by a port whose method returns its type; without ``text`` the text is its JSON.
+
+    >>> reply("bil", finish="length").text
+    'bil'
+    """
+    if value is not None and not text:
+        text = json_text(snapshot(value, strict=True))
+    blocks: list[Block] = [Thinking(thinking)] if thinking else []
+    blocks += [Text(text)] if text or not tool_calls else []
+    ends = ("tool_calls" if tool_calls else "stop") if finish is ... else finish
+    return Reply((*blocks, *tool_calls), ends, replies.usage_of(usage), value)
+
+
+def fail(what: object, message: str = "", *, status: int | None = None, retry_after: float | None = None) -> object:
+    """Build a failing step: a kind of `invcheck.faults.KINDS`, a Fault, or an exception, which is raised as it is.
+
+    >>> fail("rate-limit", retry_after=2.0)
+    Fault(kind='rate-limit', message='', status=None, retry_after=2.0)
+    """
+    return Fault(what, message, status, retry_after) if isinstance(what, str) else what
+
+
+def tool_call(name: str, arguments: Mapping[str, Json] | None = None, *, id: str | None = None) -> ToolCall:  # noqa: A002  # the field's name
+    """Build a call of one of the app's tools; without ``id`` one is derived from the request.
+
+    >>> tool_call("search", {"q": "refund"}).name
+    'search'
+    """
+    return ToolCall(name, frozen(snapshot(dict(arguments or {}))), id)
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A valid step in a script, with its index there."""
+
+    index: int
+    label: str | None
+    optional: bool
+    run: Run
+    shows: str
+
+    async def give(self, call: Call) -> Outcome:
+        """Give the outcome; a function's own exception goes into the app as it is."""
+        given = self.run(call)
+        if type(given) is Reply:
+            return given
+        return await settle(given, call)
+
+    def __str__(self) -> str:
+        return f"step {self.index + 1} ({self.label or self.shows})"
+
+
+def queued(steps: Sequence[object], first: int = 0) -> list[Queued]:
+    """Make steps ready to be taken, or raise ScriptInvalid naming index and reason; ``first`` is the first one's index."""
+    return [_queued(each, position, first + position) for position, each in enumerate(steps)]
+
+
+def _queued(written: object, position: int, index: int) -> Queued:
+    one = written if isinstance(written, Step) else Step(written)
+    try:
+        if one.label is not None and not isinstance(one.label, str):
+            raise ValueError(f"its label is {type(one.label).__name__}, not text")
+        run, shows = _ready(one.what)
+    except (ValueError, NotJson) as error:
+        raise ScriptInvalid(f"step {position + 1} (index {position}) is invalid: {error}", index=position, reason=str(error)) from None
+    return Queued(index, one.label, bool(one.optional), run, shows)
+
+
+def _ready(what: Any) -> tuple[Run, str]:
+    if isinstance(what, str):
+        what = Reply((Text(what),))
+    if isinstance(what, Reply):
+        wrong = replies.complaint(what)
+        if wrong:
+            raise ValueError(wrong)
+        held = _detached(what)
+        return lambda _: held, replies.brief(held)
+    if isinstance(what, Fault):
+        fault = faults.completed(what)
+        return lambda _: fault, replies.brief(fault)
+    if isinstance(what, BaseException):
+        return _raising(lambda: what), type(what).__name__
+    if isinstance(what, type):
+        return _class(what)
+    if hasattr(what, "__next__") or hasattr(what, "__anext__"):
+        return lambda _: what, f"one {type(what).__name__}"
+    if callable(what):
+        return calling(what), getattr(what, "__name__", type(what).__name__)
+    raise ValueError(_no_step(what))
+
+
+def _detached(one: Reply) -> Reply:
+    if not one.tool_calls:
+        return one
+    return replace(one, blocks=tuple(tool_call(b.name, b.arguments, id=b.id) if isinstance(b, ToolCall) else b for b in one.blocks))
+
+
+def _raising(make: Callable[[], BaseException]) -> Run:
+    def run(_: Call) -> object:
+        raise make().with_traceback(None)
+
+    return run
+
+
+def _class(kind: type) -> tuple[Run, str]:
+    if not issubclass(kind, BaseException):
+        raise ValueError(f"the class {kind.__name__} is no step; pass an exception class, an instance or a function")
+    try:
+        kind()
+    except TypeError:
+        raise ValueError(f"{kind.__name__} needs arguments; pass an instance") from None
+    return _raising(kind), kind.__name__
+
+
+def _no_step(what: object) -> str:
+    if inspect.iscoroutine(what):
+        what.close()
+        return "a coroutine answers once; pass the async function itself"
+    if isinstance(what, list | tuple):
+        return f"a {type(what).__name__} is no step; pass the steps one by one, or JSON as reply(value={show(snapshot(what), 40)})"
+    if isinstance(what, dict):
+        return f"a dict is no step; pass its JSON as reply(value={show(snapshot(what), 40)})"
+    return f"{type(what).__name__} is no step; a step is text, a Reply, a Fault, an exception, or a function of the request"
+
+
+def calling(function: Callable[..., Any]) -> Run:
+    """Give what calls a user's function with as much of (request, signal) as it takes; ValueError where it takes more.
+
+    A call whose ``signal`` is None gets one that is never aborted.
+    """
+    takes = arity(function, 2)
+    if takes is None:
+        raise ValueError(f"{getattr(function, '__name__', 'the function')} takes other arguments than (request) or (request, signal)")
+    if takes == 2:
+        return lambda call: function(call.request, call.live_signal)
+    return (lambda call: function(call.request)) if takes else (lambda _: function())
+
+
+def arity(function: Callable[..., Any], most: int) -> int | None:
+    """Give how many positional arguments a function must and can take, at most ``most``; None where it needs more.
+
+    Required parameters decide; a function that requires none takes one where it can.
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError):
+        return 1
+    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = sum(p.default is p.empty for p in places)
+    if required > most or any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters):
+        return None
+    if required:
+        return required
+    return min(len(places), 1) or int(any(p.kind is p.VAR_POSITIONAL for p in parameters))
