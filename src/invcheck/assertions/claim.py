@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, dataclass_transform, get_type_hints
 
 from invcheck import paths
-from invcheck.assertions.fitting import fits
+from invcheck.assertions.fitting import fits, worded
 from invcheck.errors import UsageError
 from invcheck.freeze import show
 from invcheck.vocabulary import Json
@@ -135,7 +135,8 @@ class Claim:
         if name in self.nested:
             return inner(value)
         if not fits(self._kinds[name], value):
-            raise UsageError(f"{self.key or type(self).__name__}: {name} must be {self._kinds[name]}, got {value!r}", code="WRONG_TYPE")
+            wanted = worded(self._kinds[name])
+            raise UsageError(f"{self.key}: {spelling(name)} must be {wanted}, got {_short(plain_value(value))}", code="WRONG_TYPE")
         return value
 
     @classmethod

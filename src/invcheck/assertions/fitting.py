@@ -14,10 +14,11 @@ def _is_int(value: object) -> bool:
 
 
 def _is_amount(value: object) -> bool:
+    """A count, or a range of counts that is neither empty nor all of them."""
     if not isinstance(value, Mapping):
         return isinstance(value, int) and not isinstance(value, bool) and value >= 0
     ends = value.get("min", 0), value.get("max", value.get("min", 0))
-    return bool(value) and value.keys() <= {"min", "max"} and all(map(_is_int, ends)) and 0 <= ends[0] <= ends[1]
+    return bool(value) and value.keys() <= {"min", "max"} and all(map(_is_int, ends)) and 0 <= ends[0] <= ends[1] and value != {"min": 0}
 
 
 _TYPES: dict[str, Callable[[Any], bool]] = {
@@ -28,6 +29,37 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "str": lambda value: isinstance(value, str),
     "Amount": _is_amount,
 }
+
+
+_WORDS = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "Amount": "a whole number from 0 or {min, max}",
+    "list": "a list",
+    "Sequence": "a list",
+    "dict": "a mapping",
+    "Mapping": "a mapping",
+}
+
+
+def worded(annotation: str) -> str:
+    """Say what type a field has, for people.
+
+    >>> worded("list[str] | float | None"), worded("Literal['asc', 'desc']")
+    ('a list of text or a number', 'asc or desc')
+    """
+    return " or ".join(_worded(part) for part in _parts(annotation, "|") if part != "None")
+
+
+def _worded(part: str) -> str:
+    outer, _, rest = part.partition("[")
+    inner = rest.removesuffix("]")
+    if outer == "Literal":
+        return " or ".join(str(_word(word)) for word in _parts(inner, ","))
+    of = f" of {worded(inner).removeprefix('a ')}" if outer in ("list", "Sequence") and inner else ""
+    return _WORDS.get(outer, outer) + of
 
 
 def fits(annotation: str, value: object) -> bool:
@@ -47,7 +79,7 @@ def _fits_one(annotation: str, value: object) -> bool:
     if outer in ("list", "Sequence"):
         return isinstance(value, list | tuple) and all(fits(inner, item) for item in value)
     if outer in ("dict", "Mapping"):
-        _, member = _parts(inner, ",")
+        member = _parts(inner, ",")[-1]
         return isinstance(value, Mapping) and all(isinstance(key, str) and fits(member, item) for key, item in value.items())
     return _TYPES.get(outer, lambda _: True)(value)
 
