@@ -100,7 +100,7 @@ def plan(checks: Sequence[Check], options: RunOptions, *, unread: Collection[str
     named = [(check, case) for check in checks for case in check.cases]
     problems = tuple(_unknown(selector, named) for selector in options.paths if not _names_any(selector, named, unread))
     chosen = [pair for pair in named if _chosen(pair, options)]
-    keep = _filters(options)
+    keep = list(_filters(options))
     chosen = [pair for pair in chosen if all(kept(pair) for _, kept in keep)]
     units = tuple(_unit(n, check, case, options) for n, (check, case) in enumerate(chosen))
     if not units and not problems and not unread and not options.allow_empty:

@@ -42,6 +42,4 @@ def execute(files: Sequence[str], said: Mapping[str, Any], environ: Mapping[str,
             what = getattr(error, "strerror", None) or "it is no UTF-8 text"
             raise UsageError(f"{name} cannot be read: {what}", code="REPORT_FILE") from error
     report = merged(shards)
-    root = options.project(here)
-    telling.deliver(report, root, targets, form, verbosity, environ)
-    return telling.status(report, root, remember=False)
+    return telling.deliver(report, options.project(here), targets, form, verbosity, environ)

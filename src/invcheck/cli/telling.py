@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,13 +54,14 @@ class Telling:
             if isinstance(event, Problem):
                 console.say(exits.spoken(event.error))
 
-    def finish(self) -> Report:
-        """Deliver every report but the streamed ones, and give the whole."""
+    def finish(self) -> int:
+        """Deliver every report but the streamed ones, remember what failed, and give the exit status."""
         self.close()
         report = Report.of(self.events)
         left = [path for path in self.files if outputs.kind(path) != "jsonl"]
-        deliver(report, self.root, left, "" if self.form == "jsonl" else self.form, self.verbosity, self.environ)
-        return report
+        status = deliver(report, self.root, left, "" if self.form == "jsonl" else self.form, self.verbosity, self.environ)
+        remember(report, self.root)
+        return status
 
 
 def banner(started: Started) -> str:
@@ -73,25 +73,32 @@ def banner(started: Started) -> str:
     )
 
 
-def deliver(report: Report, root: Path, files: Sequence[Path], form: str, verbosity: int, environ: Mapping[str, str]) -> None:
-    """Write the files, then stdout in ``form`` (nothing for an empty one), then what GitHub takes."""
+def deliver(report: Report, root: Path, files: Sequence[Path], form: str, verbosity: int, environ: Mapping[str, str]) -> int:
+    """Write the files, then stdout in ``form`` (nothing for an empty one), then what GitHub takes; give the status.
+
+    A report that cannot be written any more is status 3, but hides no broken claim and no other report.
+    """
+    status = report.summary.status
     for path in files:
-        outputs.replace(path, outputs.encode(report, outputs.kind(path), verbosity=max(verbosity, 0)))
+        try:
+            outputs.replace(path, outputs.encode(report, outputs.kind(path), verbosity=max(verbosity, 0)))
+        except OSError as error:
+            console.say(f"error: -o {path.name} cannot be written: {error.strerror}")
+            status = worst([status, exits.UNEVALUATED])
     prefix = actions.prefix(root, environ)
     if form:
         colour = console.colour(sys.stdout, environ)
         text = outputs.encode(report, form, verbosity=verbosity, colour=colour, prefix=prefix).decode()
         console.write(sys.stdout, actions.fenced(text, form, environ))
     actions.tell(report, form, prefix, environ)
+    return status
 
 
-def status(report: Report, root: Path, *, remember: bool) -> int:
-    """Give the run's status, after its failures were remembered where that is wanted."""
-    if remember:
-        from invcheck.cli import state  # noqa: PLC0415  # a merge remembers nothing
+def remember(report: Report, root: Path) -> None:
+    """Keep what failed for ``--last-failed``; a project that is read-only is told of, and no error."""
+    from invcheck.cli import state  # noqa: PLC0415  # a merge remembers nothing
 
-        try:
-            state.write(root, [case.result for case in report.cases])
-        except OSError as error:
-            console.say(f"note: --last-failed will not know this run, {state.FILE} cannot be written: {os.strerror(error.errno or 0)}")
-    return worst([report.summary.status])
+    try:
+        state.write(root, [case.result for case in report.cases])
+    except OSError as error:
+        console.say(f"note: --last-failed will not know this run: {state.FILE} cannot be written: {error.strerror}")

@@ -55,7 +55,7 @@ def command(place: Place | None, prefix: str, title: str, message: str) -> str:
 
 def _where(place: Place | None, prefix: str) -> Iterator[tuple[str, str | int]]:
     if place is not None:
-        yield "file", normpath(join(prefix, place.file))
+        yield "file", visible(normpath(join(prefix, place.file)))
         if place.line is not None:
             yield "line", place.line
         if place.column is not None:

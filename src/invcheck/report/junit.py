@@ -14,7 +14,7 @@ from invcheck.errors import InvcheckError
 from invcheck.report.explain import body, heading, problem, told
 from invcheck.report.gathered import Report
 from invcheck.report.visible import cut, visible, visible_xml
-from invcheck.vocabulary import Finding, Result, Verdict
+from invcheck.vocabulary import Finding, Place, Result, Verdict
 
 BODY_LIMIT = 20_000
 """Code points of one case's text; readers of these files choke on megabytes."""
@@ -47,9 +47,7 @@ def _file(result: Result) -> str:
 
 
 def _case(library: Any, result: Result) -> Any:
-    case = _named(library, result.place.file, f"{result.check.split('::', 1)[-1]}[{result.case}]")
-    if result.place.line is not None:
-        case._elem.set("line", str(result.place.line))  # noqa: SLF001  # the dialect's extra attribute
+    case = _named(library, result.place, f"{result.check.split('::', 1)[-1]}[{result.case}]")
     findings = told(result)
     if result.verdict is Verdict.BROKEN:
         case.result = [_filled(library.Failure, findings, _text(result, findings))]
@@ -60,9 +58,11 @@ def _case(library: Any, result: Result) -> Any:
     return case
 
 
-def _named(library: Any, file: str, name: str) -> Any:
-    case = library.TestCase(visible(name), visible(file))
-    case._elem.set("file", visible(file))  # noqa: SLF001  # the dialect's extra attribute
+def _named(library: Any, place: Place, name: str) -> Any:
+    case = library.TestCase(visible(name), visible(place.file))
+    case._elem.set("file", visible(place.file))  # noqa: SLF001  # the dialect's extra attribute
+    if place.line is not None:
+        case._elem.set("line", str(place.line))  # noqa: SLF001  # the dialect's extra attribute
     return case
 
 
@@ -81,7 +81,7 @@ def _text(result: Result, findings: Iterable[Finding]) -> str:
 
 
 def _problem(library: Any, file: str, n: int, error: InvcheckError) -> Any:
-    case = _named(library, file, f"(cannot be used, {n})")
+    case = _named(library, error.place or Place(file), f"(cannot be used, {n})")
     entry = library.Error(visible_xml(cut(error.message, 200)), error.code)
     entry.text = cut(visible_xml(problem(error)), BODY_LIMIT) + "\n"
     case.result = [entry]

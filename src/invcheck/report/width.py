@@ -11,14 +11,14 @@ _JOINER, _AS_EMOJI = "\u200d", "\ufe0f"
 def clusters(text: str) -> Iterator[tuple[str, int]]:
     """Give what stands in one place together, with its columns: wide East Asian signs and emoji take two (UAX #11).
 
-    Marks, joiners and variation selectors belong to the sign before them; a sign after a joiner does too.
+    Marks, joiners and variation selectors belong to the sign before them; an emoji after a joiner does too.
 
     >>> [width for _, width in clusters("e\u0301表👩\u200d🚀")]
     [1, 2, 2]
     """
     held, width, joined = "", 0, False
     for sign in text:
-        if held and (joined or _attached(sign)):
+        if held and (_attached(sign) or (joined and unicodedata.category(sign) == "So")):
             held += sign
             width = 2 if sign == _AS_EMOJI else width
         else:
