@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from invcheck.assertions.claim import Break, invalid, nothing, wrong_type
-from invcheck.assertions.lowered import TYPE_TESTS, Unlowerable
+from invcheck.assertions.lowered import TYPE_TESTS
 from invcheck.errors import UsageError
 from invcheck.freeze import show
 from invcheck.paths import Literal, Path, compile_path
@@ -121,9 +121,8 @@ def ends(low: Side, high: Side, document: Json) -> tuple[Limit | None, Limit | N
 
 
 def chain(fuser: Fuser, low: Side, high: Side, measured: str) -> str:
-    """Give an expression that is true where what ``measured`` says lies in the range; Unlowerable where there is none."""
-    first, last = written(fuser, low), written(fuser, high)
-    return " <= ".join(part for part in (first, measured, last) if part is not None)
+    """Give an expression of generated code that is true where what ``measured`` says lies in the range."""
+    return " <= ".join(part for part in (_written(fuser, low), measured, _written(fuser, high)) if part is not None)
 
 
 def within(number: float, low: Limit | None, high: Limit | None) -> bool:
@@ -146,17 +145,17 @@ def phrase(low: Limit | None, high: Limit | None, unit: str = "") -> str:
     return " ".join(part for part in (words, unit, f"({', '.join(sources)})" if sources else "") if part)
 
 
-def written(fuser: Fuser, side: Side) -> str | None:
-    """Give an end as an expression of generated code, None where it is open; Unlowerable where it has none."""
+def _written(fuser: Fuser, side: Side) -> str | None:
+    """Give an end as an expression, None where it is open; its path selects one value, so it always has one."""
     if side is None:
         return None
-    if isinstance(side, Literal) and (path := _length_of(side)) is None:
-        return repr(side.value) if isinstance(side.value, int) else fuser.const(side.value)
-    name = fuser.value(side if isinstance(side, Path) else path)  # type: ignore[arg-type]  # a literal without a path is gone
-    if name is None:
-        raise Unlowerable
     if isinstance(side, Path):
+        name = fuser.value(side)
         fuser.require(TYPE_TESTS["number"].format(name))
         return name
+    path = _length_of(side)
+    if path is None:
+        return repr(side.value) if isinstance(side.value, int) else fuser.const(side.value)
+    name = fuser.value(path)
     fuser.require(f"type({name}) is list or type({name}) is str")
     return f"len({name})"

@@ -169,8 +169,6 @@ class StartsWith(Claim):
     def fuse(self, fuser: Fuser) -> bool:
         """Compare in the generated code."""
         text = fuser.value(self.text) if isinstance(self.text, Path) else fuser.const(self.text.value)
-        if text is None:
-            return False
         fuser.require(f"type({text}) is str")
         return lowered.require_each(fuser, self.path(), f"type({{0}}) is str and {{0}}.startswith({text})", allow_empty=self.allow_empty)
 
