@@ -1,0 +1,1 @@
+"""What may not vary: network, clock, chance and environment; `box` puts the rooms together."""

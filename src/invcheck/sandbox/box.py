@@ -1,0 +1,61 @@
+"""The sandbox of a worker: installed once before any user code is imported, opened once per trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from invcheck import record as records
+from invcheck.sandbox import ambient, chance, clock, environ, imports, listeners, network
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from invcheck.record import Record
+    from invcheck.vocabulary import Json
+
+_installed = False
+
+
+def install(root: str, *, notes: int | None = None, alone: bool = False, temp: str | None = None, armed: bool = True) -> None:
+    """Prepare this process, for good; outside of a trial only the gate shows.
+
+    ``root`` is the project's folder. ``notes`` is the descriptor that breaches are appended to, ``alone`` says that the
+    process has a network namespace of its own, ``temp`` is the worker's own temp folder. Without ``armed`` the network
+    is cut in trials only, for a process that is not the sandbox's own.
+    """
+    global _installed  # noqa: PLW0603  # one sandbox per process
+    ambient.install(root)
+    listeners.install(alone=alone, temp=temp)
+    network.install(notes, armed=armed)
+    if not _installed:
+        clock.install()
+        chance.install()
+        environ.install()
+        imports.after("asyncio", _prepare_asyncio)
+        _installed = True
+
+
+def _prepare_asyncio(module: ModuleType) -> None:
+    from invcheck.sandbox import loop  # noqa: PLC0415  # it imports asyncio, which most apps never do
+
+    loop.prepare(module)
+
+
+@contextmanager
+def trial(record: Record, *, clock: Json = None) -> Iterator[Record]:
+    """Open the sandbox for one trial: ``record`` is in hand, its clock is set, and all chance comes from its seed.
+
+    ``clock`` is None (virtual, from 2030), ``"real"`` or ``{"start": "2031-05-01T12:00:00Z"}``. At the end everything is
+    as before, and what children of the app noted is in the record.
+    """
+    record.clock = time = _clock.make(record, clock)
+    with records.opened(record), chance.opened(record.seed), environ.opened(), _clock.opened(time):
+        try:
+            yield record
+        finally:
+            network.merge()
+
+
+_clock = clock

@@ -1,0 +1,192 @@
+"""Chance: one seeded stream per trial behind every source of randomness that Python has.
+
+Global `random` (the hidden instance, so names that were captured early follow), unseeded ``random.Random()``,
+``os.urandom``, ``uuid``, ``secrets`` and ``SystemRandom`` are functions of the trial's seed. A ``Random(7)`` of the
+user is never touched.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from invcheck.sandbox import ambient, imports
+from invcheck.seeds import derive
+
+if TYPE_CHECKING:
+    from random import Random
+    from uuid import UUID
+
+_THROUGH = frozenset({__name__, "uuid", "secrets", "random"})
+
+_real_urandom, _real_getrandom = os.urandom, getattr(os, "getrandom", None)
+
+
+class _Chance:
+    """The entropy of one trial; made when something first asks for it."""
+
+    __slots__ = ("_node", "_seed", "_stream")
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._stream: Random | None = None
+        self._node: int | None = None
+
+    def bits(self, count: int) -> int:
+        """Draw that many bits."""
+        if self._stream is None:
+            from random import Random  # noqa: PLC0415  # a trial without entropy does not pay for it
+
+            self._stream = Random(derive(self._seed, "entropy"))
+        return self._stream.getrandbits(count) if count else 0
+
+    def bytes(self, count: int) -> bytes:
+        """Draw that many bytes."""
+        return self.bits(8 * count).to_bytes(count, "little")
+
+    def node(self) -> int:
+        """Give the trial's made-up network address, marked as one that no card has (RFC 9562, section 6.10)."""
+        if self._node is None:
+            self._node = self.bits(48) | (1 << 40)
+        return self._node
+
+
+_open: _Chance | None = None
+_random: ModuleType | None = None
+_saved: object = None
+_spent = False  # the hidden instance still holds what the last trial left
+
+
+def install() -> None:
+    """Put our functions into `os`, and into `random`, `uuid` and `tempfile` once they are imported."""
+    os.urandom = urandom
+    if _real_getrandom is not None:
+        os.getrandom = getrandom
+    imports.after("random", _prepare_random)
+    imports.after("uuid", _prepare_uuid)
+
+
+def _drawing(source: str) -> _Chance | None:
+    """Give the trial's entropy and note the read; None where real entropy is due.
+
+    An import draws real entropy (keys of the library's own), as only the first trial of a worker would see it.
+    """
+    if _open is None:
+        return None
+    frame = sys._getframe(2)
+    if ambient.importing(frame):
+        return None
+    ambient.read(source, frame, _THROUGH)
+    return _open
+
+
+def urandom(size: int, /) -> bytes:
+    """`os.urandom`, from the stream of the trial in hand."""
+    drawn = _drawing("entropy")
+    return _real_urandom(size) if drawn is None or size < 0 else drawn.bytes(size)
+
+
+def getrandom(size: int, flags: int = 0) -> bytes:
+    """`os.getrandom`, from the stream of the trial in hand."""
+    drawn = _drawing("entropy")
+    if drawn is None or size < 0:
+        real: bytes = _real_getrandom(size, flags)  # type: ignore[misc]  # installed only where the system has it
+        return real
+    return drawn.bytes(size)
+
+
+def _prepare_random(module: ModuleType) -> None:
+    global _random  # noqa: PLW0603  # one module per process
+    _random = module
+    hidden: Any = module._inst  # type: ignore[attr-defined]  # names captured early are its methods
+    for name, method in list(vars(module).items()):
+        if getattr(method, "__self__", None) is hidden and name not in ("getstate", "setstate"):
+            setattr(module, name, _recorded(name, method))
+    module._urandom = urandom  # type: ignore[attr-defined]  # SystemRandom's and so secrets' own name for it
+    module.Random.seed = _seeding(module.Random.seed)
+
+
+def _recorded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    def recorded(*args: Any, **kwargs: Any) -> Any:
+        if _open is not None:
+            ambient.read("random", sys._getframe(1))
+        elif _spent:
+            _restore()
+        return method(*args, **kwargs)
+
+    recorded.__module__, recorded.__name__, recorded.__qualname__, recorded.__doc__ = "random", name, name, method.__doc__
+    recorded.__wrapped__ = method  # type: ignore[attr-defined]  # for inspect.signature
+    return recorded
+
+
+def _seeding(seed: Callable[..., None]) -> Callable[..., None]:
+    def seeding(self: object, a: Any = None, version: int = 2) -> None:
+        if a is None:
+            drawn = _drawing("random")
+            if drawn is not None:
+                a = drawn.bits(256)
+        seed(self, a, version)
+
+    seeding.__name__, seeding.__qualname__, seeding.__doc__ = "seed", "Random.seed", seed.__doc__
+    return seeding
+
+
+def _prepare_uuid(module: ModuleType) -> None:
+    real1, realnode = module.uuid1, module.getnode
+
+    def uuid1(node: int | None = None, clock_seq: int | None = None) -> UUID:
+        drawn = _drawing("uuid")
+        if drawn is None:
+            real: UUID = real1(node, clock_seq)
+            return real
+        # with both given, the library takes the time from the clock and nothing from the system
+        made: UUID = real1(drawn.node() if node is None else node, drawn.bits(14) if clock_seq is None else clock_seq)
+        return made
+
+    def getnode() -> int:
+        drawn = _drawing("uuid")
+        found: int = realnode() if drawn is None else drawn.node()
+        return found
+
+    for function, real in ((uuid1, real1), (getnode, realnode)):
+        function.__module__, function.__qualname__, function.__doc__ = "uuid", function.__name__, real.__doc__
+        setattr(module, function.__name__, function)
+
+
+def _restore() -> None:
+    global _spent  # noqa: PLW0603  # one hidden instance per process
+    _spent = False
+    if _random is not None and _saved is not None:
+        _random._inst.setstate(_saved)
+
+
+def _renew() -> None:
+    """Forget what the standard library remembers from one draw to the next, so that no trial sees an earlier one's."""
+    for name, attribute in (("tempfile", "_name_sequence"), ("uuid", "_last_timestamp")):
+        module = sys.modules.get(name)
+        if module is not None:
+            setattr(module, attribute, None)
+
+
+@contextmanager
+def opened(seed: int) -> Iterator[None]:
+    """Make all randomness a function of ``seed`` for the length of a block.
+
+    The hidden instance's state outside of trials is put back when somebody outside of one asks for it.
+    """
+    global _open, _saved, _spent  # noqa: PLW0603  # one trial in hand per process
+    if _random is not None:
+        if not _spent:
+            _saved, _spent = _random._inst.getstate(), True
+        _random._inst.seed(derive(seed, "chance"))
+    _renew()
+    before, _open = _open, _Chance(seed)
+    try:
+        yield
+    finally:
+        _open = before
+        _renew()

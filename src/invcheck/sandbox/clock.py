@@ -1,0 +1,303 @@
+"""Time: one virtual clock per trial, which waits move at once.
+
+Wall and monotonic time are exactly start + waits. The wall clock is replaced at C level (time-machine), so names that
+were captured early follow too; ``time.sleep``, ``monotonic`` and ``perf_counter`` are replaced before any user code is
+imported. The standard library's own waits that are real (threading, queue, subprocess ...) keep real time, since a
+deadline that never comes nearer would never end.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+import time
+from _thread import _count as other_threads
+from _thread import allocate_lock
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from invcheck.errors import UsageError
+from invcheck.sandbox import ambient
+
+if TYPE_CHECKING:
+    from invcheck.record import Record
+    from invcheck.vocabulary import Json
+
+START = 1_893_456_000
+"""2030-01-01T00:00:00Z, the wall clock's start, in seconds since 1970."""
+
+MONOTONIC_START = 1_000
+PATIENCE = 1_000
+"""Reads in a row without a wait after which every further read adds a millisecond: a busy wait must end."""
+
+_SECOND = 1_000_000_000
+_REAL_WAITERS = frozenset(
+    {"subprocess", "threading", "queue", "selectors", "concurrent", "multiprocessing", "socketserver", "ssl", "socket"}
+)
+_THROUGH = frozenset({__name__, "uuid", "email.utils"})
+
+real_sleep, real_monotonic, real_monotonic_ns = time.sleep, time.monotonic, time.monotonic_ns
+real_perf_counter, real_perf_counter_ns = time.perf_counter, time.perf_counter_ns
+_real_ctime, _real_asctime = time.ctime, time.asctime
+
+
+class Clock(Protocol):
+    """What a trial's clock can be asked; doubles know its first two methods as `vocabulary.Waits`."""
+
+    def now(self) -> float:
+        """Seconds on the monotonic clock."""
+
+    def wait(self, seconds: float) -> None:
+        """Let that many seconds pass, and note them."""
+
+    def note(self, seconds: float) -> None:
+        """Note a wait that something else will carry out, such as a timer of an event loop."""
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds that passed in the trial."""
+
+
+class VirtualClock:
+    """A clock that waits move at once; ``start`` is the wall clock's start in nanoseconds since 1970.
+
+    >>> from invcheck.record import Record
+    >>> clock = VirtualClock(Record())
+    >>> clock.wait(1.5)
+    >>> clock.now(), clock.elapsed
+    (1001.5, 1.5)
+    """
+
+    __slots__ = ("_lock", "_passed", "_reads", "_record", "_start")
+
+    def __init__(self, record: Record, start: int = START * _SECOND) -> None:
+        self._record, self._start = record, start
+        self._passed = self._reads = 0
+        self._lock = allocate_lock()
+
+    def now(self) -> float:
+        """Seconds on the virtual monotonic clock, which starts at 1,000."""
+        return (MONOTONIC_START * _SECOND + self._passed) / _SECOND
+
+    @property
+    def elapsed(self) -> float:
+        """Virtual seconds that passed in the trial."""
+        return self._passed / _SECOND
+
+    def wait(self, seconds: float) -> None:
+        """Let that many seconds pass at once, and note them; ValueError and TypeError as `time.sleep` has them."""
+        seconds = _seconds(seconds)
+        self._record.wait(seconds)
+        self.advance(seconds)
+        if other_threads():
+            real_sleep(0)  # the other threads get their turn, as they would in a real sleep
+
+    def note(self, seconds: float) -> None:
+        """Note a wait that the event loop will carry out."""
+        self._record.wait(float(seconds))
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass without noting a wait: what a timer does."""
+        with self._lock:
+            self._passed += round(seconds * _SECOND)
+            self._reads = 0
+
+    def read(self, frame: FrameType | None) -> int:
+        """Give the nanoseconds that passed, to code that asks; a busy wait moves them."""
+        self._reads += 1
+        if self._reads > PATIENCE:
+            with self._lock:
+                self._passed += 1_000_000
+            ambient.read("busy wait", frame, _THROUGH)
+        return self._passed
+
+    def wall(self) -> int:
+        """Give the wall clock in nanoseconds; the frame that asks is noted. time-machine calls this for every read."""
+        frame = sys._getframe(1)
+        ambient.read("wall clock", frame, _THROUGH)
+        return self._start + self.read(frame)
+
+
+class RealClock:
+    """The real clock, for ``clock: real``; waits are noted and slept."""
+
+    __slots__ = ("_record", "_waited")
+
+    def __init__(self, record: Record) -> None:
+        self._record, self._waited = record, 0
+
+    def now(self) -> float:
+        """Seconds on the real monotonic clock."""
+        return real_monotonic()
+
+    @property
+    def elapsed(self) -> float:
+        """The seconds that were asked for: a real duration has no place in a result."""
+        return self._waited / _SECOND
+
+    def wait(self, seconds: float) -> None:
+        """Sleep for real, and note it."""
+        seconds = _seconds(seconds)
+        self.note(seconds)
+        real_sleep(seconds)
+
+    def note(self, seconds: float) -> None:
+        """Note a wait that the event loop will carry out."""
+        self._waited += round(seconds * _SECOND)
+        self._record.wait(float(seconds))
+
+
+_clock: Clock | None = None
+
+
+def current() -> Clock | None:
+    """Give the clock of the trial in hand, or None outside of one."""
+    return _clock
+
+
+def virtual() -> VirtualClock | None:
+    """Give the clock of the trial in hand if it is a virtual one."""
+    return _clock if isinstance(_clock, VirtualClock) else None
+
+
+def _seconds(seconds: float) -> float:
+    value = float(seconds if isinstance(seconds, float) else operator.index(seconds))
+    if value != value:  # noqa: PLR0124  # the definition of NaN
+        raise ValueError("Invalid value NaN (not a number)")
+    if value < 0:
+        raise ValueError("sleep length must be non-negative")
+    if value == float("inf"):
+        raise OverflowError("timestamp out of range for platform time_t")
+    return value
+
+
+def _waits_for_real(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in _REAL_WAITERS
+
+
+def _sleeps_for_real(frame: FrameType) -> bool:
+    # threads and pools call a target that is time.sleep itself from their own frame: that sleep is the app's
+    name = str(frame.f_globals.get("__name__"))
+    return name == "subprocess" or (name.startswith("multiprocessing.") and name != "multiprocessing.process")
+
+
+def _asked() -> int | None:
+    """Give the monotonic nanoseconds of the virtual clock, or None where real time is due."""
+    if _clock is None:
+        return None
+    frame = sys._getframe(2)
+    if not isinstance(_clock, VirtualClock) or _waits_for_real(frame):
+        return None
+    return MONOTONIC_START * _SECOND + _clock.read(frame)
+
+
+def sleep(seconds: float, /) -> None:
+    """`time.sleep`, in the time of the trial in hand."""
+    clock = _clock
+    if clock is None or _sleeps_for_real(sys._getframe(1)):
+        real_sleep(seconds)
+    else:
+        clock.wait(seconds)
+
+
+def monotonic() -> float:
+    """`time.monotonic`, in the time of the trial in hand."""
+    passed = _asked()
+    return real_monotonic() if passed is None else passed / _SECOND
+
+
+def monotonic_ns() -> int:
+    """`time.monotonic_ns`, in the time of the trial in hand."""
+    passed = _asked()
+    return real_monotonic_ns() if passed is None else passed
+
+
+def perf_counter() -> float:
+    """`time.perf_counter`, in the time of the trial in hand."""
+    passed = _asked()
+    return real_perf_counter() if passed is None else passed / _SECOND
+
+
+def perf_counter_ns() -> int:
+    """`time.perf_counter_ns`, in the time of the trial in hand."""
+    passed = _asked()
+    return real_perf_counter_ns() if passed is None else passed
+
+
+def ctime(seconds: float | None = None, /) -> str:
+    """`time.ctime`, which time-machine leaves alone where it has no argument."""
+    return _real_ctime(time.time() if seconds is None else seconds)
+
+
+def asctime(*when: time.struct_time) -> str:
+    """`time.asctime`, which time-machine leaves alone where it has no argument."""
+    return _real_asctime(*(when or (time.localtime(),)))
+
+
+_REPLACED = (sleep, monotonic, monotonic_ns, perf_counter, perf_counter_ns, ctime, asctime)
+# clock_gettime stays a C function: time-machine patches it in place and would write into ours
+
+
+def install() -> None:
+    """Put our functions into `time`; outside of a trial they do what the real ones do."""
+    for function in _REPLACED:
+        function.__module__ = "time"  # so that they pickle by the name under which users know them
+        setattr(time, function.__name__, function)
+
+
+def _start_of(spec: Json) -> int:
+    from datetime import UTC, datetime  # noqa: PLC0415  # only a check that sets its own start pays for it
+
+    try:
+        start = datetime.fromisoformat(spec["start"])
+    except (KeyError, TypeError, ValueError):
+        raise UsageError(f"clock must be real or {{start: an ISO 8601 time}}, got {spec!r}") from None
+    start = start if start.tzinfo else start.replace(tzinfo=UTC)
+    return (int(start.replace(microsecond=0).timestamp()) * 1_000_000 + start.microsecond) * 1_000
+
+
+def make(record: Record, spec: Json = None) -> Clock:
+    """Give the clock that a check asks for: None, ``"real"`` or ``{"start": "2031-05-01T12:00:00Z"}`` (UTC by default)."""
+    if spec is None:
+        return VirtualClock(record)
+    return RealClock(record) if spec == "real" else VirtualClock(record, _start_of(spec))
+
+
+_travel: Any = None
+
+
+def _travels() -> Any:
+    """Give time-machine's travel, which puts the wall clock in our hands; imported at the first trial."""
+    global _travel  # noqa: PLW0603  # one per process
+    if _travel is None:
+        missing = object()
+        before = sys.modules.get("pytest", missing)
+        if before is missing:
+            # time-machine imports pytest for a fixture of its own, five times the cost of the rest; None makes that an ImportError
+            sys.modules["pytest"] = None  # type: ignore[assignment]  # the import system's own mark for "not importable"
+        try:
+            import time_machine  # noqa: PLC0415  # at the first trial, not at the worker's start
+        finally:
+            if before is missing:
+                del sys.modules["pytest"]
+        _travel = time_machine.travel(START, tick=False)
+    return _travel
+
+
+@contextmanager
+def opened(clock: Clock) -> Iterator[Clock]:
+    """Make ``clock`` the one that time is asked from, for the length of a block."""
+    global _clock  # noqa: PLW0603  # one trial in hand per process
+    before, travel = _clock, None
+    if isinstance(clock, VirtualClock):
+        travel = _travels()
+        travel.start().time_ns = clock.wall
+    _clock = clock
+    try:
+        yield clock
+    finally:
+        _clock = before
+        if travel is not None:
+            travel.stop()

@@ -1,0 +1,148 @@
+"""The environment: what a worker is given of it, who reads it, and that no trial leaves a change behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, KeysView, Mapping
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from typing import Any
+
+from invcheck.sandbox import ambient
+
+KEYS = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "AZURE_OPENAI_API_KEY",
+    "COHERE_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "FIREWORKS_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GROQ_API_KEY",
+    "HF_TOKEN",
+    "HUGGINGFACEHUB_API_TOKEN",
+    "LANGCHAIN_API_KEY",
+    "LANGSMITH_API_KEY",
+    "MISTRAL_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "PERPLEXITY_API_KEY",
+    "REPLICATE_API_TOKEN",
+    "TOGETHER_API_KEY",
+    "XAI_API_KEY",
+)
+"""Set to the empty text even where they are missing: a key that is only missing comes back from an ``.env`` file."""
+
+SECRETS = (
+    *("*_API_KEY", "*_ACCESS_KEY", "*_ACCESS_KEY_ID", "*_SECRET_KEY", "*_PRIVATE_KEY"),
+    *("*_TOKEN", "*_SECRET", "*_PASSWORD", "*_CREDENTIALS", "AWS_*", "AZURE_*", "GOOGLE_*", "ANTHROPIC_*", "OPENAI_*"),
+)
+"""Patterns of names that are set to the empty text."""
+
+DROPPED = (
+    *("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "ws_proxy", "wss_proxy"),
+    *("ssh_auth_sock", "ssh_agent_pid", "gpg_agent_info", "dbus_session_bus_address", "docker_host"),
+)
+"""Names that are dropped, in any case: ways out through somebody else."""
+
+_XDG = ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+_THROUGH = frozenset({__name__, "os", "collections.abc"})
+
+
+def scrubbed(env: Mapping[str, str], home: str, temp: str | None = None) -> tuple[dict[str, str], list[str]]:
+    """Give the environment of a worker, and the names of what was taken away, sorted.
+
+    ``home`` is an empty folder that HOME and the XDG folders lead to, ``temp`` the worker's own temp folder. The time
+    zone becomes UTC, so that local times are the same on every machine. Everything else is kept.
+
+    >>> env, dropped = scrubbed({"OPENAI_API_KEY": "sk-1", "LANG": "C.UTF-8", "https_proxy": "http://proxy:3128"}, "/empty")
+    >>> env["OPENAI_API_KEY"], env["LANG"], dropped
+    ('', 'C.UTF-8', ['OPENAI_API_KEY', 'https_proxy'])
+    """
+    given: dict[str, str] = dict.fromkeys(KEYS, "")
+    dropped = []
+    for name, value in env.items():
+        if name.lower() in DROPPED:
+            dropped.append(name)
+        elif any(fnmatchcase(name.upper(), pattern) for pattern in SECRETS):
+            given[name] = ""
+            dropped += [name] if value else []
+        else:
+            given[name] = value
+    if "HOME" in env:  # packages that were installed for the user only stay importable
+        given.setdefault("PYTHONUSERBASE", f"{env['HOME']}/.local")
+    given |= {"HOME": home, "TZ": "UTC", **{name: f"{home}/{name[4:-5].lower()}" for name in _XDG}}
+    given.pop("XDG_RUNTIME_DIR", None)
+    if temp is not None:
+        given |= {"TMPDIR": temp, "TEMP": temp, "TMP": temp}
+    return given, sorted(dropped)
+
+
+_open = False
+_before: dict[bytes, bytes | None] = {}
+_sweep: tuple[object, int] | None = None
+
+
+class _Recorder(type(os.environ)):  # type: ignore[misc]  # the class has no public name
+    """`os.environ` that notes who reads it in a trial, and remembers what a trial changes."""
+
+    def __getitem__(self, key: str) -> str:
+        if _open:
+            frame = sys._getframe(1)
+            if _sweep != (frame.f_code, frame.f_lasti):  # copying all of it is one read, however many variables there are
+                ambient.read(f"environ:{key}", frame, _THROUGH)
+        value: str = super().__getitem__(key)
+        return value
+
+    def keys(self) -> KeysView[str]:
+        """Give the names; who asks for all of them reads everything."""
+        global _sweep  # noqa: PLW0603  # one environment per process
+        if _open:
+            frame = sys._getframe(1)
+            _sweep = (frame.f_code, frame.f_lasti)
+            ambient.read("environ:*", frame, _THROUGH)
+        names: KeysView[str] = super().keys()
+        return names
+
+    def __setitem__(self, key: str, value: str) -> None:
+        self._remember(key)
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        self._remember(key)
+        super().__delitem__(key)
+
+    def _remember(self, key: str) -> None:
+        if _open:
+            encoded = self.encodekey(key)
+            _before.setdefault(encoded, self._data.get(encoded))
+
+
+def install() -> None:
+    """Make `os.environ` note its readers; it stays the same object, for whoever holds it already."""
+    os.environ.__class__ = _Recorder
+
+
+@contextmanager
+def opened() -> Iterator[None]:
+    """Note reads for the length of a block, and undo its changes at the end."""
+    global _open, _sweep  # noqa: PLW0603  # one environment per process
+    _open = True
+    try:
+        yield
+    finally:
+        _open, _sweep = False, None
+        for key, value in _before.items():
+            _put(key, value)
+        _before.clear()
+
+
+def _put(key: bytes, value: bytes | None) -> None:
+    environ: Any = os.environ
+    name = os.fsdecode(key)
+    if value is not None:
+        environ[name] = os.fsdecode(value)
+    elif key in environ._data:
+        del environ[name]

@@ -1,0 +1,98 @@
+"""What may be reached although the network is cut: the sandbox's own listeners, its own temp folder, abstract sockets."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+UNIX, NETLINK = 1, 16
+INTERNET = frozenset({2, 10})
+"""The kernel's numbers of the address families (socket(2)), so that nobody imports `socket` for them."""
+
+_LOCAL_NAMES = frozenset({"", "localhost", "localhost.localdomain", "ip6-localhost", "0.0.0.0", "::", "::1", "0:0:0:0:0:0:0:1"})  # noqa: S104  # compared, not bound
+_SERVICES = {"http": 80, "https": 443, "domain": 53, "ftp": 21, "smtp": 25, "ssh": 22, "imap": 143}
+_LISTENING = "0A"
+
+_alone = False
+_temp: str | None = None
+_paths: set[str] = set()
+
+
+def install(*, alone: bool = False, temp: str | None = None) -> None:
+    """Say whether this process has a network namespace of its own, where every listener is inside the sandbox.
+
+    ``temp`` is the worker's own temp folder, if it has one.
+    """
+    global _alone, _temp  # noqa: PLW0603  # one sandbox per process
+    _alone, _temp = alone, None if temp is None else os.path.realpath(temp) + "/"
+
+
+def loopback(host: str) -> bool:
+    """Say whether a host is this machine's loopback, or no address in particular.
+
+    >>> loopback("127.0.0.1"), loopback("::ffff:127.0.0.1"), loopback("10.0.0.1"), loopback("127.example.org")
+    (True, True, False, False)
+    """
+    plain = host.lower().removeprefix("::ffff:")
+    return plain in _LOCAL_NAMES or (plain.startswith("127.") and plain.replace(".", "").isdigit())
+
+
+def service(name: Any) -> int | None:
+    """Give the port of a well-known service name, or None.
+
+    >>> service("https")
+    443
+    """
+    return _SERVICES.get(os.fsdecode(name)) if isinstance(name, str | bytes) else None
+
+
+def bound(sock: Any, address: Any) -> None:
+    """Remember a path that the sandbox itself serves."""
+    if int(sock.family) == UNIX and isinstance(address, str | bytes):
+        path = os.fsdecode(address)
+        if path and not path.startswith("\0"):
+            _paths.add(os.path.realpath(path))
+
+
+def own_path(path: str) -> bool:
+    """Say whether a Unix socket is ours: abstract, served by us, or below the worker's own temp folder."""
+    if path.startswith("\0"):
+        return True
+    real = os.path.realpath(path)
+    return real in _paths or (_temp is not None and real.startswith(_temp))
+
+
+def own(sock: Any, host: str, port: int) -> bool:
+    """Say whether ``host:port`` is a listener of the sandbox: on loopback, and held by this process or its namespace."""
+    if not loopback(host):
+        return False
+    stream = int(sock.type) & 0xF == 1
+    held = None if _alone else _inodes()
+    for table in ("tcp", "tcp6") if stream else ("udp", "udp6"):
+        for local_port, state, inode in _table(table):
+            if local_port == port and (not stream or state == _LISTENING) and (held is None or inode in held):
+                return True
+    return False
+
+
+def _table(name: str) -> list[tuple[int, str, str]]:
+    """Read the kernel's table of sockets: local port, state, inode."""
+    try:
+        with open(f"/proc/self/net/{name}", encoding="ascii") as lines:  # noqa: PTH123  # pathlib is not loaded for this
+            rows = [line.split() for line in lines][1:]
+    except FileNotFoundError:
+        return []  # a kernel without IPv6
+    return [(int(row[1].rpartition(":")[2], 16), row[3], row[9]) for row in rows]
+
+
+def _inodes() -> set[str]:
+    """Give the sockets that this process holds open."""
+    found = set()
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            target = os.readlink(f"/proc/self/fd/{number}")
+        except FileNotFoundError:
+            continue  # the descriptor of the listing itself
+        if target.startswith("socket:["):
+            found.add(target[8:-1])
+    return found

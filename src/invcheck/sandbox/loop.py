@@ -1,0 +1,162 @@
+"""asyncio in virtual time: a selector loop that jumps to its next timer when nothing else can happen.
+
+Time does not jump while an executor job or a subprocess is open: what they will do is not known, and a timer that
+fires meanwhile is a false timeout. Imported only once the app has imported asyncio.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import sys
+from asyncio import base_events, tasks, unix_events
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from functools import wraps
+from types import ModuleType
+from typing import Any, TypeVar
+
+from invcheck.sandbox import clock, network
+
+T = TypeVar("T")
+
+
+class _Selector(selectors.DefaultSelector):  # type: ignore[misc,valid-type]  # a class chosen by the platform
+    """Polls really, waits virtually."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.busy: Callable[[], bool] = lambda: False
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """Give the events that are ready; a wait for a timer moves the virtual clock instead of sleeping."""
+        time = clock.virtual()
+        if time is None or timeout is None or timeout <= 0:
+            ready: list[tuple[selectors.SelectorKey, int]] = super().select(timeout)
+            return ready
+        busy = self.busy()  # asked before the poll: a job wakes the loop first and counts as done afterwards
+        ready = super().select(0)
+        if ready:
+            return ready
+        if busy:
+            return self.select(None)
+        time.advance(timeout)
+        return ready
+
+
+class _Watched:
+    """An executor for one job, which remembers the job's future."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self.future: Future[Any] | None = None
+
+    def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
+        """Submit the job to the real executor."""
+        future = self.future = self._executor.submit(function, *args)
+        return future
+
+
+class Loop(asyncio.SelectorEventLoop):
+    """The event loop of a trial; outside of one it is asyncio's own in everything."""
+
+    def __init__(self, selector: selectors.BaseSelector | None = None) -> None:
+        ours = _Selector() if selector is None else selector
+        super().__init__(ours)
+        self._jobs: set[object] = set()
+        self._processes: list[asyncio.SubprocessTransport] = []
+        if isinstance(ours, _Selector):
+            ours.busy = self._busy
+
+    def _busy(self) -> bool:
+        self._processes = [process for process in self._processes if process.get_returncode() is None]
+        return bool(self._jobs or self._processes)
+
+    def time(self) -> float:
+        """Give the virtual time; a busy wait of the app moves it, asyncio's own reads do not."""
+        time = clock.virtual()
+        if time is None:
+            return clock.real_monotonic()
+        frame = sys._getframe(1)
+        if not str(frame.f_globals.get("__name__")).startswith(("asyncio.", __name__)):
+            time.read(frame)
+        return time.now()
+
+    def run_in_executor(self, executor: Executor | None, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:  # type: ignore[override]  # the stub's type variables are newer
+        """Run a job in a pool; time does not jump before it is done, even when nobody awaits it any more."""
+        if executor is None:
+            executor = getattr(self, "_default_executor", None)
+        if executor is None:
+            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  # most apps never ask for a pool
+
+            executor = ThreadPoolExecutor(thread_name_prefix="asyncio")
+            self.set_default_executor(executor)
+        watched = _Watched(executor)
+        self._jobs.add(watched)
+        try:
+            awaitable = super().run_in_executor(watched, func, *args)  # type: ignore[arg-type]  # all that it asks for is submit
+        finally:
+            if watched.future is None:
+                self._jobs.discard(watched)
+            else:
+                watched.future.add_done_callback(lambda _future: self._done(watched))
+        return awaitable
+
+    def _done(self, job: object) -> None:
+        # the loop may be in a poll without end, because it saw the job as open after the job's result had woken it
+        self._jobs.discard(job)
+        self._write_to_self()  # type: ignore[attr-defined]  # no stub has it
+
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """Wait for the default pool to end; the time limit of newer Pythons would jump, so there is none."""
+        self._jobs.add(self)
+        try:
+            await super().shutdown_default_executor()
+        finally:
+            self._jobs.discard(self)
+
+    async def _make_subprocess_transport(self, *args: Any, **kwargs: Any) -> asyncio.SubprocessTransport:
+        self._jobs.add(marker := object())
+        try:
+            transport: asyncio.SubprocessTransport = await super()._make_subprocess_transport(*args, **kwargs)  # type: ignore[misc]  # no stub has it
+        finally:
+            self._jobs.discard(marker)
+        self._processes.append(transport)
+        return transport
+
+
+def _audited(getaddrinfo: Callable[..., Any]) -> Callable[..., Any]:
+    # asyncio looks names up in a thread, where the gate would see no frame of the caller
+    @wraps(getaddrinfo)
+    async def audited(self: object, host: Any, port: Any, **kwargs: Any) -> Any:
+        network.check("socket.getaddrinfo", host, port)
+        return await getaddrinfo(self, host, port, **kwargs)
+
+    return audited
+
+
+def _noted(sleep: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(sleep)
+    async def noted(delay: float, result: T | None = None) -> T | None:
+        time = clock.current()
+        if time is not None and delay > 0:  # a sleep of 0 is asyncio's way to yield
+            time.note(delay)
+        value: T | None = await sleep(delay, result)
+        return value
+
+    return noted
+
+
+def prepare(module: ModuleType) -> None:
+    """Make asyncio use our loop and note its sleeps; called once, right after asyncio was imported."""
+    sleep = _noted(tasks.sleep)
+    setattr(module, "sleep", sleep)  # noqa: B010  # a module's attribute, which no type checker may know as assignable
+    setattr(tasks, "sleep", sleep)  # noqa: B010  # likewise
+    base = base_events.BaseEventLoop
+    setattr(base, "getaddrinfo", _audited(base.getaddrinfo))  # noqa: B010  # likewise
+    for home in (module, unix_events):
+        for name in ("SelectorEventLoop", "EventLoop"):
+            if hasattr(home, name):
+                setattr(home, name, Loop)
+    policy: Any = unix_events.DefaultEventLoopPolicy
+    policy._loop_factory = Loop
