@@ -493,9 +493,9 @@ def test_equals_with_a_path() -> None:
     assert broken(Equals("$.v", "$.w"), {"v": 1}).path == "$.w"
     assert broken(Equals("$.v[*]", "$.w[*]"), {"v": [], "w": [1]}).path == "$.v[*]"
     uneven = broken(Equals("$.v[*]", "$.w[*]"), {"v": [1], "w": [1, 2]})
-    assert (uneven.expected, uneven.got) == ("2 values, as at $.w[*]", "1 values")
+    assert (uneven.expected, uneven.got) == ("2 values, as at $.w[*]", "1 value")
     assert Equals("$.v[*]", "$.w[*]", allow_empty=True).each({"v": [], "w": []}) is None
-    assert broken(Equals("$.v[*]", "$.w", allow_empty=True), {"v": [1]}).got == "1 values"
+    assert broken(Equals("$.v[*]", "$.w", allow_empty=True), {"v": [1]}).got == "1 value"
 
 
 def test_equals_refuses_what_is_always_or_never_so() -> None:
@@ -550,7 +550,7 @@ def test_finish_of_a_call() -> None:
 def test_finish_of_a_call_that_there_is_not() -> None:
     """A call that was never made cannot be judged."""
     found = broken(Finish("stop", call=4), finished("stop"))
-    assert (found.expected, found.got, found.decided, found.code) == ("call 4", "1 calls", False, "EMPTY_SELECTION")
+    assert (found.expected, found.got, found.decided, found.code) == ("call 4", "1 call", False, "EMPTY_SELECTION")
     assert broken(Finish("stop"), {}).code == "EMPTY_SELECTION"
 
 
@@ -626,11 +626,11 @@ def test_tool_offered_with_a_schema_that_is_none() -> None:
 @pytest.mark.parametrize(
     ("count", "times", "expected"),
     [
-        (None, 0, "at least 1 calls of search"),
+        (None, 0, "at least 1 call of search"),
         (2, 1, "2 calls of search"),
         (0, 1, "0 calls of search"),
         ({"min": 2}, 1, "at least 2 calls of search"),
-        ({"max": 1}, 2, "between 0 and 1 calls of search"),
+        ({"max": 1}, 2, "between 0 and 1 call of search"),
         ({"min": 2, "max": 3}, 4, "between 2 and 3 calls of search"),
     ],
 )
@@ -639,7 +639,7 @@ def test_tool_calls_are_counted(count: Any, times: int, expected: str) -> None:
     document = {"calls": [called(*[("search", {"q": "x"})] * times), called(), FAULT]}
     found = broken(ToolCalled("search", count=count), document)
     assert (found.expected, found.decided) == (expected, True)
-    assert found.got == f"{times} calls of search in 3 calls of the model"
+    assert found.got == f"{times} call{'' if times == 1 else 's'} of search in 3 calls of the model"
     assert ToolCalled("search", count={"min": times, "max": times + 1}).each(document) is None
 
 

@@ -17,7 +17,7 @@ from invcheck.vocabulary import Json
 if TYPE_CHECKING:
     from invcheck.assertions.fuse import Fuser
 
-__all__ = ["Limit", "Side", "chain", "ends", "is_number", "limit", "paths_of", "phrase", "refuse", "within"]
+__all__ = ["Limit", "Side", "chain", "counted", "ends", "is_number", "limit", "paths_of", "phrase", "refuse", "within"]
 
 Side: TypeAlias = Path | Literal | None
 """One end as a claim holds it: None where it is open."""
@@ -136,13 +136,24 @@ def phrase(low: Limit | None, high: Limit | None, unit: str = "") -> str:
     >>> phrase(Limit(10), Limit(200), "code points"), phrase(None, Limit(3, "the length of $.ids"), "items")
     ('between 10 and 200 code points', 'at most 3 items (the length of $.ids)')
     """
-    if low is not None and high is not None:
-        exact = low.number == high.number
-        words = f"exactly {show(low.number)}" if exact else f"between {show(low.number)} and {show(high.number)}"
+    numbers = [end.number for end in (low, high) if end is not None]
+    if len(numbers) == 1:
+        words = f"{'at most' if low is None else 'at least'} {counted(numbers[0], unit)}"
+    elif numbers[0] == numbers[1]:
+        words = f"exactly {counted(numbers[0], unit)}"
     else:
-        words = f"at least {show(low.number)}" if low is not None else f"at most {show(high.number)}" if high is not None else "anything"
+        words = f"between {show(numbers[0])} and {counted(numbers[1], unit)}"
     sources = dict.fromkeys(end.source for end in (low, high) if end is not None and end.source)
-    return " ".join(part for part in (words, unit, f"({', '.join(sources)})" if sources else "") if part)
+    return f"{words} ({', '.join(sources)})" if sources else words
+
+
+def counted(number: float, unit: str) -> str:
+    """Give a number with its unit.
+
+    >>> counted(1, "items"), counted(2, "items"), counted(0.5, "")
+    ('1 item', '2 items', '0.5')
+    """
+    return f"{show(number)} {unit.removesuffix('s') if number == 1 else unit}".rstrip()
 
 
 def _written(fuser: Fuser, side: Side) -> str | None:

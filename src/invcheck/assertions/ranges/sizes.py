@@ -65,7 +65,11 @@ class Range(Claim):
         number, unit = sized
         if bounds.within(number, low, high):
             return None
-        return Break(match.path, bounds.phrase(low, high, unit), f"{number} {unit}: {show(match.value)}" if unit else show(match.value))
+        return Break(
+            match.path,
+            bounds.phrase(low, high, unit),
+            f"{bounds.counted(number, unit)}: {show(match.value)}" if unit else show(match.value),
+        )
 
 
 class Between(Range):
@@ -177,7 +181,9 @@ class Count(Claim):
         found = self.path().values(document)
         if bounds.within(len(found), *ends):
             return None
-        return Break(self.path().text, bounds.phrase(*ends, "values"), f"{len(found)} values: {listed(found)}" if found else "0 values")
+        return Break(
+            self.path().text, bounds.phrase(*ends, "values"), bounds.counted(len(found), "values") + (f": {listed(found)}" if found else "")
+        )
 
     def reads(self) -> tuple[paths.Path, ...]:
         """What is counted, and what the ends are taken from."""

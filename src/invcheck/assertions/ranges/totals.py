@@ -147,7 +147,7 @@ class Tokens(Claim):
             return used
         unit = "tokens" if self.which == "total" else f"{self.which} tokens"
         at = "$.usage" if self.which == "total" else f"$.usage.{_KINDS[self.which][0]}"
-        return _judged(sum(used), *ends, at, unit, f"{sum(used)} {unit}")
+        return _judged(sum(used), *ends, at, unit, bounds.counted(sum(used), unit))
 
     def reads(self) -> tuple[paths.Path, ...]:
         """The usage, and what the ends are taken from."""
@@ -266,7 +266,7 @@ class Latency(Claim):
             return nothing(_ELAPSED, "virtual seconds")
         if not is_number(found[0]):
             return wrong_type("$.elapsed", "virtual seconds", found[0])
-        return _judged(exact(found[0]), *ends, "$.elapsed", "virtual seconds", f"{found[0]} virtual seconds")
+        return _judged(exact(found[0]), *ends, "$.elapsed", "virtual seconds", bounds.counted(found[0], "virtual seconds"))
 
     def reads(self) -> tuple[paths.Path, ...]:
         """The virtual seconds, and what the ends are taken from."""

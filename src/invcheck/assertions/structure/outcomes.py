@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from invcheck.assertions import schemas
+from invcheck.assertions.bounds import counted
 from invcheck.assertions.claim import Amount, Break, Claim, invalid
 from invcheck.assertions.schemas import plainly, refuse_schema
 from invcheck.assertions.selection import chosen
@@ -48,7 +49,7 @@ class Finish(Claim):
         calls = _CALLS.values(document)
         if not calls or (isinstance(self.call, int) and self.call > len(calls)):
             spoken = f"call {self.call}" if isinstance(self.call, int) else "at least one call"
-            return Break("$.calls", spoken, f"{len(calls)} calls", decided=False, code="EMPTY_SELECTION")
+            return Break("$.calls", spoken, counted(len(calls), "calls"), decided=False, code="EMPTY_SELECTION")
         last = self.call if isinstance(self.call, int) else len(calls)
         first = 0 if self.call == "all" else last - 1
         return chosen(self._judge(n, calls[n]) for n in range(first, last))
@@ -115,7 +116,11 @@ class ToolCalled(Claim):
         if low <= len(asked) and (high is None or len(asked) <= high):
             return None
         at = asked[-1][2] if asked else "$.calls[*].outcome.tool_calls"
-        return Break(at, f"{_times(low, high)} {self.name}", f"{len(asked)} calls of {self.name} in {len(calls)} calls of the model")
+        return Break(
+            at,
+            f"{_times(low, high)} {self.name}",
+            f"{counted(len(asked), 'calls')} of {self.name} in {counted(len(calls), 'calls')} of the model",
+        )
 
     def reads(self) -> tuple[Path, ...]:
         """The calls."""
@@ -151,8 +156,8 @@ def _is_reply(outcome: Json) -> bool:
 
 def _times(low: int, high: int | None) -> str:
     if high is None:
-        return f"at least {low} calls of"
-    return f"{low} calls of" if low == high else f"between {low} and {high} calls of"
+        return f"at least {counted(low, 'calls')} of"
+    return f"{counted(low, 'calls')} of" if low == high else f"between {low} and {counted(high, 'calls')} of"
 
 
 def _tool_calls(n: int, call: Json) -> Iterator[tuple[str, Json]]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from invcheck.assertions import lowered
+from invcheck.assertions.bounds import counted
 from invcheck.assertions.claim import Break, Claim, Operand, Selector, every, invalid, nothing, wrong_type
 from invcheck.assertions.schemas import plainly
 from invcheck.errors import UsageError
@@ -79,7 +80,7 @@ class Equals(Claim):
                 return broken
         if len(wanted) == len(matches):
             return None
-        return Break(self.path().text, f"{len(wanted)} values, as at {self.to}", f"{len(matches)} values")
+        return Break(self.path().text, f"{counted(len(wanted), 'values')}, as at {self.to}", counted(len(matches), "values"))
 
 
 class Regex(Claim):
