@@ -7,142 +7,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Generator, Mapping
-from hashlib import sha256
 from threading import Lock
 from typing import Any, Protocol
 
 from invcheck import record, replies
 from invcheck.errors import CallCancelled, NotInTest, PortMismatch, ScriptedModelError
-from invcheck.freeze import FrozenDict, canonical, frozen, show, snapshot
-from invcheck.vocabulary import Chunk, Counts, Exchange, Fault, Finding, Json, Outcome, Reply, State, Usage, Verdict
+from invcheck.freeze import show, snapshot
+from invcheck.request import AbortSignal, Call, Request
+from invcheck.vocabulary import Counts, Exchange, Fault, Finding, Json, Outcome, Reply, State, Usage, Verdict
 
 REFUSED = frozenset({"SCRIPT_EXHAUSTED", "SCRIPT_ITERATOR_REUSED", "LANE_UNDECLARED"})
 """Codes of what the app, or the script it was given, may not do: the call is refused and the finding is broken."""
-
-
-class AbortSignal:
-    """How an app, or a response factory, learns that a call is no longer wanted; once aborted it stays so."""
-
-    __slots__ = ("_aborted",)
-
-    def __init__(self) -> None:
-        self._aborted = False
-
-    @property
-    def aborted(self) -> bool:
-        """Whether the call is no longer wanted."""
-        return self._aborted
-
-    def abort(self) -> None:
-        """Say that the call is no longer wanted."""
-        self._aborted = True
-
-
-class Request(FrozenDict):
-    """A frozen snapshot of what was asked, with an ``id`` and a ``digest`` that are derived from it.
-
-    >>> Request({"messages": [{"role": "user", "content": "hello"}]}).last_user
-    'hello'
-    """
-
-    __slots__ = ("digest", "id")
-
-    def __init__(self, plain: Mapping[str, Json], n: int = 0, digest: str | None = None) -> None:
-        super().__init__({key: frozen(value) for key, value in plain.items()})
-        self.digest = digest or sha256(canonical(plain)).hexdigest()
-        self.id = f"req_{self.digest[:16]}_{n}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Request, (dict(self), int(self.id.rpartition("_")[2]), self.digest))
-
-    @property
-    def last_user(self) -> str:
-        """The text of the last user message; without messages the prompt, else the first text; "" where there is none."""
-        for value in self.values():
-            if isinstance(value, list):
-                for message in reversed(value):
-                    if isinstance(message, dict) and message.get("role") == "user":
-                        return _text(message.get("content"))
-        prompt = self.get("prompt")
-        return prompt if isinstance(prompt, str) else next((value for value in self.values() if isinstance(value, str)), "")
-
-
-def _text(content: Json) -> str:
-    if isinstance(content, list):
-        return "".join(_text(part.get("text") if isinstance(part, dict) else part) for part in content)
-    return content if isinstance(content, str) else ""
-
-
-class Call:
-    """One call while it is in hand: what was asked, on which lane, and what has become of it so far.
-
-    ``n`` counts the double's calls from 0, ``ordinal`` its lane's from 1.
-    """
-
-    __slots__ = (
-        "_canonical",
-        "_request",
-        "entry",
-        "error",
-        "lane",
-        "method",
-        "n",
-        "ordinal",
-        "outcome",
-        "parts",
-        "plain",
-        "signal",
-        "state",
-        "unlaned",
-    )
-
-    def __init__(self, plain: dict[str, Json], lane: str | None, method: str | None, signal: AbortSignal | None) -> None:
-        self.plain, self.lane, self.method, self.signal = plain, lane, method, signal
-        self.n = self.ordinal = -1
-        # what never comes back was cancelled: so the four counts always sum up to what was attempted
-        self.state = State.CANCELLED
-        self.outcome: Outcome | None = None
-        self.error: str | None = None
-        self.unlaned: Exception | None = None
-        self.parts: list[Chunk] = []
-        self.entry: dict[str, Json] = {}
-        self._request: Request | None = None
-        self._canonical: bytes | None = None
-
-    @property
-    def canonical(self) -> bytes:
-        """The canonical bytes of the request."""
-        if self._canonical is None:
-            self._canonical = canonical(self.plain)
-        return self._canonical
-
-    @property
-    def request(self) -> Request:
-        """The request as it is handed out."""
-        if self._request is None:
-            self._request = Request(self.plain, self.n, sha256(self.canonical).hexdigest())
-        return self._request
-
-    @property
-    def live_signal(self) -> AbortSignal:
-        """The call's signal, or one that is never aborted."""
-        if self.signal is None:
-            self.signal = AbortSignal()
-        return self.signal
-
-    def emit(self, chunk: Chunk) -> None:
-        """Take one chunk of the reply in hand; CallCancelled where the call's signal is aborted."""
-        self.unless_cancelled()
-        if chunk.request_id != self.request.id:
-            raise ScriptedModelError(
-                f"a chunk belongs to request {chunk.request_id!r}, but this is {self.request.id!r}", code="CHUNK_FOREIGN", lane=self.lane
-            )
-        self.parts.append(chunk)
-
-    def unless_cancelled(self) -> None:
-        """Raise CallCancelled where the call's signal is aborted."""
-        if self.signal is not None and self.signal.aborted:
-            raise CallCancelled(f"call {self.n + 1} was cancelled by its signal")
 
 
 class Step(Protocol):
@@ -252,16 +127,10 @@ class Double:
         try:
             if pause:
                 await _Pause()
-            if call.unlaned is not None:
-                raise call.unlaned
             call.unless_cancelled()
-            step = self._draw(call)
-            outcome = await step.give(call)
-            if type(outcome) is Fault:
-                call.outcome = outcome
-                raise render(outcome)
+            outcome = await self._draw(call).give(call)
             call.unless_cancelled()
-            reply = self._verified(call, outcome)  # type: ignore[arg-type]  # a Reply: a Fault was raised above
+            reply = self._verified(call, outcome, render)
             handed = reply if hand is None else hand(reply, call)
         except BaseException as error:
             self._fell(call, error)
@@ -300,13 +169,19 @@ class Double:
         return error
 
     def _draw(self, call: Call) -> Step:
+        if call.unlaned is not None:
+            raise call.unlaned
         lanes = self._source.lanes
         if not isinstance(call.lane, str | None) or call.lane not in lanes:
             raise _undeclared(call.lane, lanes)
         with self._locks.setdefault(call.lane, Lock()):
             return self._source.draw(call)
 
-    def _verified(self, call: Call, reply: Reply) -> Reply:
+    def _verified(self, call: Call, outcome: Outcome, render: Render) -> Reply:
+        if isinstance(outcome, Fault):
+            call.outcome = outcome
+            raise render(outcome)
+        reply = outcome
         wrong = replies.complaint(reply)
         if wrong:
             raise ScriptedModelError(f"the reply to call {call.n + 1} is none: {wrong}", code="REPLY_INVALID", lane=call.lane)

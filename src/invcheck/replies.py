@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from hashlib import sha256
 
+from invcheck.errors import DoubleError
 from invcheck.freeze import FrozenDict, canonical, frozen, show, snapshot
 from invcheck.vocabulary import Block, Fault, Json, Outcome, Reply, Text, Thinking, ToolCall, Usage
 
@@ -16,7 +17,7 @@ USAGE_NAMES = tuple(field.name for field in fields(Usage))
 
 
 def usage_of(value: Usage | Mapping[str, int | None] | None) -> Usage | None:
-    """Give a default for usage as a `Usage`; a mapping has the names of `Usage`. ValueError says what is wrong.
+    """Give a default for usage as a `Usage`; a mapping has the names of `Usage`. DoubleError says what is wrong.
 
     >>> usage_of({"input_tokens": 100, "output_tokens": 20})
     Usage(input_tokens=100, output_tokens=20, cache_read_input_tokens=None, cache_creation_input_tokens=None, reasoning_output_tokens=None)
@@ -26,17 +27,17 @@ def usage_of(value: Usage | Mapping[str, int | None] | None) -> Usage | None:
     if isinstance(value, Mapping):
         unknown = [str(name) for name in value if name not in USAGE_NAMES]
         if unknown:
-            raise ValueError(f"usage has no {unknown[0]!r}; its names are {', '.join(USAGE_NAMES)}")
+            raise DoubleError(f"usage has no {unknown[0]!r}", hint=f"its names are {', '.join(USAGE_NAMES)}")
         value = Usage(**value)
     if not isinstance(value, Usage):
-        raise ValueError(f"usage is a mapping or a Usage, got {type(value).__name__}")
-    complaint = _usage_complaint(value)
-    if complaint:
-        raise ValueError(complaint)
+        raise DoubleError(f"usage is a mapping or a Usage, got {type(value).__name__}")
+    wrong = _usage_complaint(value)
+    if wrong:
+        raise DoubleError(wrong)
     return value
 
 
-def complaint(reply: Reply) -> str | None:
+def complaint(reply: Reply) -> str | None:  # noqa: PLR0911  # one return per rule
     """Say what no provider could have answered so, or None: finish against content, usage, blocks, ids.
 
     >>> complaint(Reply((ToolCall("search", {}),), finish="stop"))

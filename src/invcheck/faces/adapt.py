@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from invcheck.double import Call
 from invcheck.errors import PortMismatch
 from invcheck.faces.fits import fitter
 from invcheck.faces.signature import EMPTY, Unresolved, open_parts, shape
 from invcheck.freeze import show
+from invcheck.request import Call
 from invcheck.vocabulary import Reply, Thinking, ToolCall, Usage
 
 Adapt = Callable[[Reply, Call], Any]
@@ -147,7 +147,7 @@ _TOKENS = {
 }
 
 
-def _from_reply(name: str, hint: Any, reply: Reply, call: Call) -> Any:
+def _from_reply(name: str, hint: Any, reply: Reply, call: Call) -> Any:  # noqa: PLR0911  # one return per family of names
     """What a reply has for a field of that name, or _NONE."""
     if name in _TEXT:
         return reply.text if str in (hint, *get_args(hint)) or hint is Any else _NONE

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
-from invcheck.double import AbortSignal, Double, Hand, Render
+from invcheck.double import Double, Hand, Render
 from invcheck.errors import DoubleError
+from invcheck.request import AbortSignal
 from invcheck.vocabulary import Reply
 
 T = TypeVar("T")

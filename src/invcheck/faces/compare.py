@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Coroutine, Iterator
-from typing import Any, get_args, get_origin, get_overloads
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_overloads
 
 from invcheck.errors import PortMismatch
 from invcheck.faces.fits import fitter
-from invcheck.faces.signature import EMPTY, Form, Member, Unresolved, flag, form, open_parts, shape
+from invcheck.faces.signature import EMPTY, Form, Member, Unresolved, form, open_parts, shape
 
 _MISSING = object()
 
@@ -120,7 +121,7 @@ def _parameters(wanted: Form, got: Form, notes: list[str]) -> Iterator[str]:
             yield f"{extra.name} is required, the Protocol does not give it"
 
 
-def _counterpart(
+def _counterpart(  # noqa: PLR0911  # one return per kind of parameter
     p: inspect.Parameter,
     position: int,
     theirs: dict[str, inspect.Parameter],
@@ -193,7 +194,7 @@ def _hints(wanted: Any, got: Any, what: str, notes: list[str], *, into: bool) ->
     return None if takes(wide, narrow) else f"{what} is {_named(got)}, the Protocol says {_named(wanted)}"
 
 
-def takes(wide: Any, narrow: Any) -> bool:
+def takes(wide: Any, narrow: Any) -> bool:  # noqa: PLR0911  # one return per kind of hint
     """Whether every value of the hint ``narrow`` fits the hint ``wide``, as far as hints tell.
 
     >>> takes(float, int), takes(list[str], list[int])
@@ -220,15 +221,10 @@ def takes(wide: Any, narrow: Any) -> bool:
 
 
 def _arms(hint: Any) -> tuple[Any, ...]:
-    import types  # noqa: PLC0415  # kept beside its one use
-    from typing import Union  # noqa: PLC0415  # kept beside its one use
-
-    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def _literal(hint: Any) -> bool:
-    from typing import Literal  # noqa: PLC0415  # kept beside its one use
-
     return get_origin(hint) is Literal
 
 
@@ -242,6 +238,3 @@ def _plain(hint: Any) -> Any:
 
 def _named(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and get_origin(hint) is None else str(hint).replace("typing.", "")
-
-
-__all__ = ["awaited", "check_port", "flag", "takes"]

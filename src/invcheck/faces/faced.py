@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from invcheck.double import AbortSignal, Double, Hand, Request, Source
+from invcheck.double import Double, Hand, Source
 from invcheck.errors import DoubleError
 from invcheck.faces.call import CallFace
 from invcheck.faces.render import renderer
+from invcheck.request import AbortSignal, Request
 from invcheck.vocabulary import Reply, Usage
 
 P = TypeVar("P")

@@ -27,7 +27,7 @@ def fitter(hint: Any) -> Fits | None:
         return _fitter(hint)
 
 
-def _fitter(hint: Any) -> Fits | None:
+def _fitter(hint: Any) -> Fits | None:  # noqa: PLR0911  # one return per kind of hint
     if hint is None or hint is type(None):
         return lambda value: value is None
     if isinstance(hint, NewType):

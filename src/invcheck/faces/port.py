@@ -18,7 +18,7 @@ from collections.abc import (
 from functools import lru_cache
 from typing import Any, TypeVar, get_args, get_origin
 
-from invcheck.double import Call, Double
+from invcheck.double import Double
 from invcheck.errors import PortMismatch
 from invcheck.faces.adapt import Adapt, adapter, named
 from invcheck.faces.call import driven, looped
@@ -27,6 +27,7 @@ from invcheck.faces.fits import Fits, fitter
 from invcheck.faces.render import renderer
 from invcheck.faces.signature import EMPTY, Form, Member, Shape, is_self, shape
 from invcheck.freeze import show, snapshot
+from invcheck.request import Call
 from invcheck.vocabulary import Chunk, Reply
 
 P = TypeVar("P")
@@ -171,7 +172,8 @@ class _Hand:
 
     def mismatch(self, value: Any, does: str) -> PortMismatch:
         return PortMismatch(
-            f"{self.name} {does} {type(value).__name__} {show(snapshot(value), 60)}, the Protocol says {named(self.hint)}\n  Protocol: {self.form}",
+            f"{self.name} {does} {type(value).__name__} {show(snapshot(value), 60)}, the Protocol says {named(self.hint)}\n"
+            f"  Protocol: {self.form}",
             hint="say returns=, a function that makes it of a reply",
         )
 

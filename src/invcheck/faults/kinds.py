@@ -13,7 +13,7 @@ from typing import Any
 from invcheck.vocabulary import Fault
 
 
-class ModelFault(Exception):  # noqa: N818  # a fault is the house's word: it is data first, an exception second
+class ModelFault(Exception):
     """A fault as an exception, with its ``kind``, ``status``, ``retry_after`` in seconds and ``message``.
 
     >>> error = exception(Fault("rate-limit", retry_after=2.0))
@@ -74,6 +74,8 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 )
 """Every kind by its name."""
 
+_STATUSES = range(100, 600)
+
 
 def known(kind: object) -> None:
     """Raise ValueError, with the nearest kind, where ``kind`` is none."""
@@ -92,10 +94,10 @@ def completed(fault: Fault) -> Fault:
     Fault(kind='overloaded', message='overloaded', status=529, retry_after=None)
     """
     known(fault.kind)
-    if fault.status is not None and (type(fault.status) is not int or not 100 <= fault.status <= 599):
+    if fault.status is not None and (type(fault.status) is not int or fault.status not in _STATUSES):
         raise ValueError(f"status is an integer from 100 to 599, got {fault.status!r}")
     if not isinstance(fault.message, str):
-        raise ValueError(f"message is text, got {type(fault.message).__name__}")
+        raise ValueError(f"message is text, got {type(fault.message).__name__}")  # noqa: TRY004  # one kind of error for one kind of mistake
     after = fault.retry_after
     if after is not None and (isinstance(after, bool) or not isinstance(after, int | float) or not 0 <= after < float("inf")):
         raise ValueError(f"retry_after is a number of seconds from 0, got {after!r}")

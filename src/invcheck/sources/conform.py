@@ -32,7 +32,7 @@ _BOUNDS: dict[str, tuple[str, Any]] = {
 }
 
 
-def breach(value: Json, schema: dict[str, Json], root: dict[str, Json], path: str = "$") -> str | None:
+def breach(value: Json, schema: dict[str, Json], root: dict[str, Json], path: str = "$") -> str | None:  # noqa: PLR0911  # one return per rule
     """Say where and how a value breaks a supported schema, or None.
 
     >>> breach([1, "x"], {"type": "array", "items": {"type": "integer"}}, {})

@@ -7,13 +7,13 @@ from typing import Any
 
 from invcheck import record
 from invcheck.choices import Choices, SeededChoices, Source
-from invcheck.double import Call, Request
 from invcheck.errors import DoubleError
 from invcheck.faces.faced import Faced
+from invcheck.request import Call, Request
 from invcheck.sources.outcomes import settle
 from invcheck.sources.rng import ChosenRandom
-from invcheck.sources.steps import arity
-from invcheck.vocabulary import Finding, Json, Outcome, Reply, Usage
+from invcheck.sources.steps import BOTH, arity
+from invcheck.vocabulary import Finding, Outcome, Reply, Usage
 
 Fake = Callable[[Source, Request], Any]
 
@@ -109,9 +109,9 @@ def fake_of(what: Any) -> Fake:
         raise DoubleError(
             f"a DriftingModel answers from a function or a schema, got {shown}", hint="pass an instance or one of its methods"
         )
-    takes = arity(what, 2)
+    takes = arity(what)
     if takes is None:
         raise DoubleError(f"{getattr(what, '__name__', 'the function')} takes other arguments than (rng, request) or (request)")
-    if takes == 2:
+    if takes == BOTH:
         return lambda source, request: what(ChosenRandom(source), request)
     return (lambda _, request: what(request)) if takes else (lambda _, __: what())

@@ -9,9 +9,9 @@ from inspect import isawaitable
 from typing import Any
 
 from invcheck import faults, record
-from invcheck.double import Call
 from invcheck.errors import NotJson, ScriptedModelError
 from invcheck.freeze import snapshot
+from invcheck.request import Call
 from invcheck.vocabulary import Chunk, Fault, Json, Outcome, Reply, Text
 
 

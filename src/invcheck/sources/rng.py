@@ -18,7 +18,7 @@ class ChosenRandom(Random):
     'c'
     """
 
-    def __new__(cls, source: Source) -> ChosenRandom:  # noqa: ARG004  # a fixed seed spares a read of the system's entropy
+    def __new__(cls, source: Source) -> ChosenRandom:  # noqa: ARG004, PYI034, D102  # a fixed seed spares a read of the system's entropy
         return super().__new__(cls, 0)  # type: ignore[call-arg]  # the stub knows no seed here
 
     def __init__(self, source: Source) -> None:
@@ -27,7 +27,7 @@ class ChosenRandom(Random):
         self._source = source
 
     def _chosen(self, n: int) -> int:
-        assert self._source is not None, "seed() is the only thing that runs before"  # noqa: S101  # for the type checker
+        assert self._source is not None, "seed() is the only thing that runs before"
         return self._source.choose(n)
 
     def random(self) -> float:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from invcheck.choices import Source
-from invcheck.double import Request
 from invcheck.errors import DoubleError, ScriptedModelError
 from invcheck.freeze import show, snapshot
+from invcheck.request import Request
 from invcheck.sources.conform import breach
 from invcheck.vocabulary import Json, Reply, Text
 

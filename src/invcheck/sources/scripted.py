@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from types import EllipsisType
 from typing import Any
 
-from invcheck.double import Call, Request
 from invcheck.errors import DoubleError, ScriptedModelError, ScriptInvalid
 from invcheck.faces.faced import Faced
 from invcheck.freeze import show
+from invcheck.request import Call, Request
 from invcheck.sources import steps
 from invcheck.sources.steps import Queued
 from invcheck.vocabulary import Finding, Reply, ToolCall, Usage, Verdict
+
+_SHOWN = 8
+"""How many unused steps a message lists."""
 
 
 class _Lane:
@@ -77,7 +80,7 @@ class Script:
 
 def _unused(name: str | None, lane: _Lane, left: list[Queued]) -> Finding:
     on = "" if name is None else f' on lane "{name}"'
-    which = ", ".join(map(str, left[:8])) + (f" and {len(left) - 8} more" if len(left) > 8 else "")
+    which = ", ".join(map(str, left[:_SHOWN])) + (f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else "")
     return Finding(
         "SCRIPT_UNUSED",
         Verdict.BROKEN,
@@ -137,7 +140,7 @@ class ScriptedModel(Faced):
         self,
         text: str = "",
         *,
-        finish: str | None | EllipsisType = ...,
+        finish: str | EllipsisType | None = ...,
         usage: Usage | Mapping[str, int | None] | None = None,
         tool_calls: Sequence[ToolCall] = (),
         thinking: str | None = None,

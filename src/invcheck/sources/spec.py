@@ -198,8 +198,8 @@ def _fault(value: Json, path: str) -> Fault:
 def _usage(value: Json, path: str) -> Any:
     try:
         return replies.usage_of(value)
-    except ValueError as error:
-        raise _wrong(path, str(error)) from None
+    except DoubleError as error:
+        raise _wrong(path, error.message, hint=error.hint) from None
 
 
 def _text(value: Json, path: str) -> str:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import EllipsisType
 from typing import Any
 
 from invcheck import faults, replies
-from invcheck.double import Call
-from invcheck.errors import NotJson, ScriptInvalid
+from invcheck.errors import DoubleError, NotJson, ScriptInvalid
 from invcheck.freeze import frozen, show, snapshot
+from invcheck.request import Call
 from invcheck.sources.outcomes import json_text, settle
 from invcheck.vocabulary import Block, Fault, Json, Outcome, Reply, Text, Thinking, ToolCall, Usage
 
 Run = Callable[[Call], Any]
+
+BOTH = 2
+"""How many positional arguments a user's function may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ def step(what: object, *, label: str | None = None, optional: bool = False) -> S
 def reply(
     text: str = "",
     *,
-    finish: str | None | EllipsisType = ...,
+    finish: str | EllipsisType | None = ...,
     usage: Usage | Mapping[str, int | None] | None = None,
     tool_calls: Sequence[ToolCall] = (),
     thinking: str | None = None,
@@ -53,7 +57,10 @@ def reply(
     'bil'
     """
     if value is not None and not text:
-        text = json_text(snapshot(value, strict=True))
+        try:
+            text = json_text(snapshot(value, strict=True))
+        except NotJson as error:
+            raise DoubleError(f"the value of a reply has no JSON text: {error.message}", hint="give its text as well") from error
     blocks: list[Block] = [Thinking(thinking)] if thinking else []
     blocks += [Text(text)] if text or not tool_calls else []
     ends = ("tool_calls" if tool_calls else "stop") if finish is ... else finish
@@ -108,11 +115,13 @@ def _queued(written: object, position: int, index: int) -> Queued:
     one = written if isinstance(written, Step) else Step(written)
     try:
         if one.label is not None and not isinstance(one.label, str):
-            raise ValueError(f"its label is {type(one.label).__name__}, not text")
+            raise ValueError(f"its label is {type(one.label).__name__}, not text")  # noqa: TRY301  # every reason is told with its index below
+        if type(one.optional) is not bool:
+            raise ValueError(f"optional is True or False, got {one.optional!r}")  # noqa: TRY301  # as above
         run, shows = _ready(one.what)
-    except (ValueError, NotJson) as error:
+    except ValueError as error:
         raise ScriptInvalid(f"step {position + 1} (index {position}) is invalid: {error}", index=position, reason=str(error)) from None
-    return Queued(index, one.label, bool(one.optional), run, shows)
+    return Queued(index, one.label, one.optional, run, shows)
 
 
 def _ready(what: Any) -> tuple[Run, str]:
@@ -153,7 +162,7 @@ def _raising(make: Callable[[], BaseException]) -> Run:
 
 def _class(kind: type) -> tuple[Run, str]:
     if not issubclass(kind, BaseException):
-        raise ValueError(f"the class {kind.__name__} is no step; pass an exception class, an instance or a function")
+        raise ValueError(f"the class {kind.__name__} is no step; pass an exception class, an instance or a function")  # noqa: TRY004  # as every reason
     try:
         kind()
     except TypeError:
@@ -177,26 +186,35 @@ def calling(function: Callable[..., Any]) -> Run:
 
     A call whose ``signal`` is None gets one that is never aborted.
     """
-    takes = arity(function, 2)
+    takes = arity(function)
     if takes is None:
         raise ValueError(f"{getattr(function, '__name__', 'the function')} takes other arguments than (request) or (request, signal)")
-    if takes == 2:
+    if takes == BOTH:
         return lambda call: function(call.request, call.live_signal)
     return (lambda call: function(call.request)) if takes else (lambda _: function())
 
 
-def arity(function: Callable[..., Any], most: int) -> int | None:
-    """Give how many positional arguments a function must and can take, at most ``most``; None where it needs more.
+def arity(function: Callable[..., Any]) -> int | None:
+    """Give how many positional arguments, at most two, a user's function is to be called with; None where it needs more.
 
-    Required parameters decide; a function that requires none takes one where it can.
+    Required parameters decide, and one called ``signal`` counts as required; a function that requires none takes one where
+    it can.
     """
     try:
+        return _arity(function)
+    except TypeError:  # a callable object that cannot be hashed
+        return _arity.__wrapped__(function)
+
+
+@lru_cache(maxsize=256)
+def _arity(function: Callable[..., Any]) -> int | None:
+    try:
         parameters = inspect.signature(function).parameters.values()
-    except (ValueError, TypeError):
+    except (ValueError, TypeError):  # a callable of C code shows no signature
         return 1
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    required = sum(p.default is p.empty for p in places)
-    if required > most or any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters):
+    required = sum(p.default is p.empty or p.name == "signal" for p in places)
+    if required > BOTH or any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters):
         return None
     if required:
         return required
