@@ -8,12 +8,13 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
 from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, UsageError
 from invcheck.resolve import did_you_mean, raised
-from invcheck.suite import Check, declared
+from invcheck.suite import Check
 from invcheck.suite.declare import forget, registered
 from invcheck.vocabulary import Place
 
@@ -109,8 +110,8 @@ def python_checks(path: Path, root: Path) -> tuple[list[Check], list[InvcheckErr
     checks: list[Check] = []
     problems: list[InvcheckError] = []
     seen: dict[str, int | None] = {}
-    for function in registered(full):
-        check, mistakes = _moved(function, file)
+    for made, wrong in registered(full):
+        check, mistakes = _moved(made, wrong, file)
         if check.name in seen:
             message = f"the check {check.name!r} stands twice: first in line {seen[check.name]}"
             mistakes = [*mistakes, CheckFileError(message, code="DUPLICATE_NAME", place=check.place, hint="give one of them another name")]
@@ -132,13 +133,12 @@ def _import(path: Path, root: Path) -> ModuleType:
             return importlib.import_module(name)
     if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(root / path):
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, root / path)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{path.as_posix()} cannot be imported", code="WRONG_FILE")
-    module = importlib.util.module_from_spec(spec)
+    loader = SourceFileLoader(name, str(root / path))
+    module = ModuleType(name)
+    module.__file__ = loader.path
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
@@ -162,12 +162,8 @@ def _placed(error: BaseException, file: str, full: Path) -> InvcheckError:
     return CheckFileError(told.message, code=told.code, place=place, hint=told.hint)
 
 
-def _moved(function: object, file: str) -> tuple[Check, list[CheckFileError]]:
+def _moved(check: Check, mistakes: Sequence[CheckFileError], file: str) -> tuple[Check, list[CheckFileError]]:
     """The check with places relative to the project: at its declaration only the machine's own path is known."""
-    marked = declared(function)
-    if marked is None:
-        raise TypeError("a registered function carries its check")
-    check, mistakes = marked
     place = replace(check.place, file=file)
     cases = tuple(replace(case, place=case.place or place) for case in check.cases)
     moved = replace(check, file=file, place=place, cases=cases, claim_places=(place,) * len(check.claims))

@@ -56,7 +56,7 @@ def test_a_check_stays_an_ordinary_function() -> None:
     assert one.claims == (CLAIM,)
     assert one.python
     assert declared(made) is None
-    assert registered(Path(__file__)) == [answers]
+    assert registered(Path(__file__)) == [found]
     forget(Path(__file__))
     assert registered(Path(__file__)) == []
 

@@ -61,12 +61,14 @@ def _from_file(kind: str, name: str, at: At, root: Path, mistakes: Mistakes) -> 
         text = decode(path.read_bytes(), file)
     except CheckFileError as error:
         mistakes.found.append(error)
+        mistakes.add("NOT_UTF8", f"{file} cannot be read", at)
         return None
     rows = _json_lines(text, file, wrong) if kind == "jsonl" else _csv(text, file, wrong)
     found = [_row(row, place) for row, place in rows]
-    mistakes.found += wrong[:_SHOWN]
-    if len(wrong) > _SHOWN:
-        mistakes.add("ROW_INVALID", f"{len(wrong) - _SHOWN} more rows of {file} are wrong", at)
+    if wrong:
+        mistakes.found += wrong[:_SHOWN]
+        first = f" (the first {_SHOWN} are told)" if len(wrong) > _SHOWN else ""
+        mistakes.add("ROW_INVALID", f"{len(wrong)} {'rows' if len(wrong) > 1 else 'row'} of {file} cannot be read{first}", at)
     return None if wrong else found
 
 

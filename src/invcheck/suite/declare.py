@@ -18,8 +18,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MARK = "__invcheck__"
 _OMITTED: Any = object()
-_registered: list[Callable[..., Any]] = []
-"""Every function marked so far; a module's names are not asked, since a second one of the same name replaces the first."""
+_registered: list[tuple[Check, tuple[CheckFileError, ...]]] = []
+"""Every check so far; a module's names are not asked, since a second function of the same name replaces the first."""
 
 
 def check(
@@ -77,8 +77,9 @@ def check(
         )
         if parse not in (None, "json"):
             mistakes.add("WRONG_TYPE", f"parse must be 'json' or None, got {parse!r}")
-        setattr(function, _MARK, (made, tuple(mistakes.found)))
-        _registered.append(function)
+        marked = (made, tuple(mistakes.found))
+        setattr(function, _MARK, marked)
+        _registered.append(marked)
         return function
 
     return mark
@@ -90,15 +91,14 @@ def declared(function: object) -> tuple[Check, tuple[CheckFileError, ...]] | Non
     return marked
 
 
-def registered(file: Path) -> list[Callable[..., Any]]:
-    """Give the functions that `check` marked in a file, in the order of their lines."""
-    found = [function for function in _registered if function.__code__.co_filename == str(file)]
-    return sorted(found, key=lambda function: function.__code__.co_firstlineno)
+def registered(file: Path) -> list[tuple[Check, tuple[CheckFileError, ...]]]:
+    """Give every check that was declared in a file, with what is wrong with it, in the order of their lines."""
+    return sorted((each for each in _registered if each[0].file == str(file)), key=lambda each: each[0].place.line or 0)
 
 
 def forget(file: Path) -> None:
-    """Drop what a file marked before it failed to load."""
-    _registered[:] = [function for function in _registered if function.__code__.co_filename != str(file)]
+    """Drop what a file declared before it failed to load."""
+    _registered[:] = [each for each in _registered if each[0].file != str(file)]
 
 
 class _Mistakes:

@@ -49,19 +49,17 @@ def json_schema() -> dict[str, Json]:
 def _shortened(definition: dict[str, Json]) -> dict[str, Json]:
     """The definition without generated titles, and with one sentence as its description."""
     kept = {key: value for key, value in definition.items() if key != "title"}
-    if "description" in kept:
-        kept["description"] = _sentence(kept["description"])
-    if "properties" in kept:
-        kept["properties"] = {
-            name: {key: value for key, value in field.items() if key != "title"} for name, field in kept["properties"].items()
-        }
+    kept["description"] = _sentence(kept["description"])
+    kept["properties"] = {
+        name: {key: value for key, value in field.items() if key != "title"} for name, field in kept["properties"].items()
+    }
     return kept
 
 
 def _sentence(text: str | None) -> str:
     first = " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
     # a docstring spells a field as Python does, an editor shows it as the file does
-    return _FIELD.sub(lambda found: f"`{spelling(found[1])}`", first.split(". ")[0].rstrip(".:")) + "."
+    return _FIELD.sub(lambda found: f"`{spelling(found[1])}`", first.split(". ")[0].rstrip(".:")).replace("``", "`") + "."
 
 
 def _assertion() -> dict[str, Json]:
