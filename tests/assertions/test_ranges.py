@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from invcheck.assertions import build, ranges
 from invcheck.assertions.claim import Break, Claim, Not
 from invcheck.assertions.fuse import fuse
-from invcheck.assertions.ranges.sizes import Between, Count, Length, Words
+from invcheck.assertions.ranges.sizes import Between, Count, Length, Range, Words
 from invcheck.assertions.ranges.totals import Cost, Latency, Sum, Tokens
 from invcheck.errors import PathError, UsageError
 
@@ -248,6 +248,12 @@ def test_a_selection_is_undecided_where_one_value_is() -> None:
 def test_allow_empty(kind: type[Claim]) -> None:
     """Where nothing is fine, a selection of nothing keeps the claim."""
     assert kind("$.v[*]", 1, 2, allow_empty=True).each({"v": []}) is None
+
+
+def test_a_range_that_measures_nothing_is_errored() -> None:
+    """A range of which nobody says what it measures cannot be judged."""
+    with pytest.raises(NotImplementedError):
+        Range("$.v", 1).each({"v": 1})
 
 
 def test_nothing_adds_up_to_0() -> None:

@@ -647,6 +647,5 @@ def test_tool_call_refuses_what_is_always_or_never_so() -> None:
     """No name, a schema that is none, and a count that is always or never so, are refused."""
     assert refused(lambda: ToolCalled("")).fields["field"] == "name"
     assert refused(lambda: ToolCalled("a", arguments={"tpye": "object"})).fields["field"] == "arguments"
-    assert refused(lambda: ToolCalled("a", count={"min": 0})).fields["field"] == "count"
-    for count in (-1, {"min": 3, "max": 2}, {}, {"most": 1}, True):
+    for count in (-1, {"min": 0}, {"min": 3, "max": 2}, {}, {"most": 1}, True):
         assert refused(lambda count=count: ToolCalled("a", count=count)).code == "WRONG_TYPE"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
+from invcheck.assertions.bounds import counted
 from invcheck.assertions.claim import invalid
 from invcheck.assertions.lowered import lowerable
 from invcheck.errors import NotJson, UsageError
@@ -178,13 +179,14 @@ def _compiled(text: bytes) -> Find:
     from jsonschema import Draft202012Validator  # noqa: PLC0415  # slow to import, and few checks need it
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415  # as above
     from referencing import Registry  # noqa: PLC0415  # comes with jsonschema
-    from referencing.exceptions import Unresolvable  # noqa: PLC0415  # comes with jsonschema
 
     schema = json.loads(text)
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         raise _bad(located("$", error.absolute_path), _expectation(error) + f" expected, got {show(error.instance)}") from None
+    for _, part in _parts(schema, "$"):
+        _spell_out(part)
     # an empty registry, because the default one would fetch what it does not know
     validator = Draft202012Validator(schema, registry=Registry())
 
@@ -193,19 +195,30 @@ def _compiled(text: bytes) -> Find:
         return _fault(_deepest(errors)) if errors else None
 
     try:
-        _resolve_all(schema, validator)
+        for at, part in _parts(schema, "$"):
+            _resolve(at, part, validator)
         find(None)
-    except Unresolvable as error:
-        raise _bad("$", f"$ref {show(error.ref)} leads nowhere") from None
     except RecursionError:
         raise _bad("$", "a $ref leads back to itself without reading anything") from None
     return find
 
 
-def _resolve_all(schema: Json, validator: Any) -> None:
-    for _, part in _parts(schema, "$"):
-        if isinstance(reference := part.get("$ref"), str):
+def _spell_out(part: Any) -> None:
+    """Spell ``false`` as a schema that nothing fits: of ``false`` jsonschema does not tell the place."""
+    for keyword in ("properties", "patternProperties"):
+        part.update(
+            {keyword: {name: {"not": {}} if inner is False else inner for name, inner in part[keyword].items()}} if keyword in part else {}
+        )
+
+
+def _resolve(at: str, part: Mapping[str, Json], validator: Any) -> None:
+    from referencing.exceptions import Unresolvable  # noqa: PLC0415  # comes with jsonschema
+
+    if isinstance(reference := part.get("$ref"), str):
+        try:
             validator._resolver.lookup(reference)  # noqa: SLF001  # the public resolver is gone, and a dead $ref must be found at load
+        except Unresolvable:
+            raise _bad(at, f"$ref {show(reference)} leads nowhere") from None
 
 
 def located(at: str, steps: Iterable[str | int]) -> str:
@@ -221,22 +234,20 @@ def _deepest(errors: Sequence[ValidationError]) -> ValidationError:
     return _deepest(error.context) if error.context else error
 
 
-_EXPECTED: Mapping[str, str] = {
-    "const": "exactly {}",
-    "enum": "one of {}",
-    "exclusiveMaximum": "below {}",
-    "exclusiveMinimum": "above {}",
-    "maxItems": "at most {} items",
-    "maxLength": "at most {} code points",
-    "maxProperties": "at most {} fields",
-    "maximum": "at most {}",
-    "minItems": "at least {} items",
-    "minLength": "at least {} code points",
-    "minProperties": "at least {} fields",
-    "minimum": "at least {}",
-    "multipleOf": "a multiple of {}",
-    "pattern": "a text in which {} is found",
+_ENDS: Mapping[str, tuple[str, str]] = {
+    "exclusiveMaximum": ("below", ""),
+    "exclusiveMinimum": ("above", ""),
+    "maxItems": ("at most", "items"),
+    "maxLength": ("at most", "code points"),
+    "maxProperties": ("at most", "fields"),
+    "maximum": ("at most", ""),
+    "minItems": ("at least", "items"),
+    "minLength": ("at least", "code points"),
+    "minProperties": ("at least", "fields"),
+    "minimum": ("at least", ""),
+    "multipleOf": ("a multiple of", ""),
 }
+_EXPECTED: Mapping[str, str] = {"const": "exactly {}", "enum": "one of {}", "pattern": "a text in which {} is found"}
 
 
 def _fault(error: ValidationError) -> Fault:
@@ -245,6 +256,9 @@ def _fault(error: ValidationError) -> Fault:
 
 def _expectation(error: ValidationError | SchemaError) -> str:
     keyword, value = str(error.validator), cast("Json", error.validator_value)
+    if keyword in _ENDS:
+        words, unit = _ENDS[keyword]
+        return f"{words} {counted(value, unit)}"
     if keyword in _EXPECTED:
         return _EXPECTED[keyword].format(show(value))
     if keyword == "type":
@@ -252,9 +266,8 @@ def _expectation(error: ValidationError | SchemaError) -> str:
     if keyword == "required":
         return f"the field {show(next(name for name in value if name not in cast('Json', error.instance)))}"
     if keyword == "additionalProperties" and value is False:
-        known = list(cast("Json", error.schema).get("properties", {}))
-        return f"no field but {show(known)}"
-    return "no value" if keyword == "None" else f"{keyword} {show(value)}"
+        return f"no field but {show(list(cast('Json', error.schema).get('properties', {})))}"
+    return "no value" if (keyword, value) == ("not", {}) else f"{keyword} {show(value)}"
 
 
 def described(value: Json) -> str:

@@ -96,14 +96,12 @@ class ToolCalled(Claim):
     count: Amount | None = None
 
     def check(self) -> None:
-        """Refuse a name that is none, a bad schema, and a count that is always so."""
+        """Refuse a name that is none, and a bad schema."""
         if not self.name:
             raise invalid("tool-call: name is an empty text", "name")
         if self.arguments is not None:
             object.__setattr__(self, "arguments", frozen(plainly(self.arguments, "tool-call: arguments", "arguments")))
             refuse_schema(self.arguments, "arguments")
-        if self._limits == (0, None):
-            raise invalid("tool-call: at least 0 calls is always so", "count", hint="count: 0 means never")
 
     def each(self, document: Json) -> Break | None:
         """Kept where the tool was called as often as claimed, each time as it was offered."""
