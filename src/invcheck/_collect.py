@@ -37,8 +37,9 @@ class Found:
 def discover(paths: Sequence[str | Path], root: Path) -> Found:
     """Find ``*.yaml``, ``*.yml`` and ``check_*.py`` in the folders among ``paths``, and take the files among them as they are.
 
-    The project itself stands for its folder ``checks``, which is also searched without paths, if it is there. Hidden folders and ``checks/snapshots``,
-    ``checks/repros`` and ``checks/fixtures`` are left out. A path that is not there is a problem, MISSING_FILE.
+    The project itself stands for its folder ``checks``, which is also searched without paths, if it is there. Hidden folders
+    and ``checks/snapshots``, ``checks/repros`` and ``checks/fixtures`` are left out. A path that is not there is a problem,
+    MISSING_FILE.
     """
     files: set[Path] = set()
     problems: list[UsageError] = []
@@ -127,12 +128,12 @@ def python_checks(path: Path, root: Path) -> tuple[list[Check], list[InvcheckErr
 def _import(path: Path, root: Path) -> ModuleType:
     """Import under the dotted name that the rest of the project uses, so that the file is not run twice under two names."""
     name = ".".join(path.with_suffix("").parts)
+    if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(root / path):
+        return sys.modules[name]
     if all(part.isidentifier() for part in path.with_suffix("").parts):
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None and Path(spec.origin) == root / path:
             return importlib.import_module(name)
-    if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(root / path):
-        return sys.modules[name]
     loader = SourceFileLoader(name, str(root / path))
     module = ModuleType(name)
     module.__file__ = loader.path
