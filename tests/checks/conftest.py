@@ -6,9 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from planted import Project
-
-CHECKS = Path(__file__).parents[2] / "checks"
+from planted import CHECKS, Project
 
 
 @pytest.fixture

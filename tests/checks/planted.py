@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
+CHECKS = Path(__file__).parents[2] / "checks"
+
 
 @dataclass(frozen=True)
 class Ran:
