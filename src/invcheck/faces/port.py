@@ -272,7 +272,7 @@ _BODIES = {
 
 def _stub(form: Form, index: int) -> Any:
     how, _ = _manner(form)
-    space: dict[str, Any] = {}
+    space: dict[str, Any] = {"__name__": __name__}  # so that its frames are told apart from the app's
     given, request = _written(form, space)
     exec(_BODIES[how].format(name="stub", given=given, index=index, request=request), space)  # noqa: S102  # parameter names of a function that Python has parsed
     stub = space["stub"]
