@@ -30,8 +30,9 @@ def write(stream: TextIO | None, text: str) -> None:
 
 def _silence(stream: TextIO) -> None:
     with contextlib.suppress(OSError, ValueError):  # a stream without a descriptor has nothing left to flush either
+        gone = stream.fileno()
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
+        os.dup2(nowhere, gone)
         os.close(nowhere)
 
 

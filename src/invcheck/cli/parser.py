@@ -53,6 +53,8 @@ def dispatch(words: list[str]) -> int:
         where = getattr(error.ctx, "command_path", "invcheck")
         console.say(f"error: {error.format_message()}\n  hint: `{where} --help` shows what can be said")
         return exits.USAGE
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except SystemExit:  # the parser's own answer to a reader that went away while it printed help
         return exits.KEPT
     # commands give back what is to be done, so that the parser's handling of errors ends before ours begins

@@ -18,14 +18,12 @@ _VERSION = 1
 def read(root: Path) -> tuple[str, ...] | None:
     """Give the ids that were not kept in the last run, None where no run was remembered; UsageError if it is damaged."""
     try:
-        text = (root / FILE).read_text("utf-8")
-    except FileNotFoundError:
-        return None
-    try:
-        plain = json.loads(text)
+        plain = json.loads((root / FILE).read_text("utf-8"))
         if plain["invcheck"] == _VERSION:
             return tuple(str(name) for name in plain["failed"])
-    except (ValueError, KeyError, TypeError):
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
         pass  # the one answer for all that it can be instead stands below
     raise UsageError(f"{FILE} cannot be read", code="NO_LAST_RUN", hint="delete it, the next run writes it again")
 
