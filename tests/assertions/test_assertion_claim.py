@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from invcheck import paths
@@ -11,7 +13,7 @@ from invcheck.assertions.fitting import fits, worded
 from invcheck.errors import UsageError
 
 
-def test_fields_bind_by_position_and_by_name():
+def test_fields_bind_by_position_and_by_name() -> None:
     """Positional order is the order of the fields; a path is compiled, an operand read."""
     claim = Subset("$.a[*]", in_=["x"])
     assert claim.of == paths.compile_path("$.a[*]")
@@ -32,7 +34,7 @@ def test_fields_bind_by_position_and_by_name():
         (lambda: Not(Not(Calls(1))), "ASSERTION_INVALID", "not-not-calls does not exist"),
     ],
 )
-def test_what_cannot_be_bound_is_refused_at_construction(make, code, says):
+def test_what_cannot_be_bound_is_refused_at_construction(make: Any, code: Any, says: Any) -> None:
     """A claim that is written wrongly never gets as far as a trial."""
     with pytest.raises(UsageError) as caught:
         make()
@@ -40,7 +42,7 @@ def test_what_cannot_be_bound_is_refused_at_construction(make, code, says):
     assert says in caught.value.message
 
 
-def test_a_claim_is_frozen_and_shows_its_fields():
+def test_a_claim_is_frozen_and_shows_its_fields() -> None:
     """Claims are values: no field can be set, equal fields make equal claims with equal hashes."""
     claim = Unique("$.a")
     with pytest.raises(AttributeError, match="Unique is frozen"):
@@ -51,7 +53,7 @@ def test_a_claim_is_frozen_and_shows_its_fields():
     assert len({claim, Unique("$.a"), Unique("$.b")}) == 2
 
 
-def test_a_claim_in_one_line():
+def test_a_claim_in_one_line() -> None:
     """A shorthand alone is shown bare, other fields by name, as a check file spells them."""
     assert Calls(1).describe() == "calls: 1"
     assert Unique("$.a").describe() == "unique: $.a"
@@ -59,7 +61,7 @@ def test_a_claim_in_one_line():
     assert Not(Calls(1)).describe() == "not-calls: attempted=1"
 
 
-def test_a_base_claim_answers_nothing():
+def test_a_base_claim_answers_nothing() -> None:
     """What a subclass does not write is an error, not an answer; there is no fused form unless one is written."""
 
     class Empty(Claim):
@@ -72,7 +74,7 @@ def test_a_base_claim_answers_nothing():
     assert Empty().reads() == ()
 
 
-def test_not_turns_what_could_be_decided():
+def test_not_turns_what_could_be_decided() -> None:
     """Kept becomes broken, broken kept; an undecided break stays as it is."""
     claim = Not(Contains("$.a", any=["x"]))
     broken = claim.each({"a": "x"})
@@ -84,23 +86,23 @@ def test_not_turns_what_could_be_decided():
     assert claim.plain() == {"in": "$.a", "any": ["x"]}
 
 
-def test_not_of_a_claim_that_reads_nothing_has_no_place():
+def test_not_of_a_claim_that_reads_nothing_has_no_place() -> None:
     """A claim without a path cannot say where it holds."""
 
     class Always(Claim):
         key = "always"
 
-        def each(self, document):
+        def each(self, document: Any) -> None:
             return None
 
     assert Not(Always()).each({}).path is None
 
 
-def test_every_judges_all_values_and_prefers_the_undecided():
+def test_every_judges_all_values_and_prefers_the_undecided() -> None:
     """The first break speaks, unless a later value could not be judged at all."""
     path = paths.compile_path("$[*]")
 
-    def small(match):
+    def small(match: Any) -> Any:
         if isinstance(match.value, str):
             return wrong_type(match.path, "number", match.value)
         return Break(match.path, "small", str(match.value)) if match.value > 9 else None
@@ -112,14 +114,14 @@ def test_every_judges_all_values_and_prefers_the_undecided():
     assert every(path, [], small, allow_empty=True) is None
 
 
-def test_breaks_about_nothing_and_types_are_undecided():
+def test_breaks_about_nothing_and_types_are_undecided() -> None:
     """Neither is a decision, so `not-` cannot turn them."""
     assert not nothing(paths.compile_path("$.a")).decided
     broken = wrong_type("$.a", "number", "5")
     assert (broken.decided, broken.got) == (False, 'string "5"')
 
 
-def test_spellings():
+def test_spellings() -> None:
     """Python's names become a check file's; a literal that looks like a path keeps its own spelling."""
     assert [spelling(name) for name in ("if_", "from_", "at_least", "of")] == ["if", "from", "at-least", "of"]
     assert plain_value(paths.Literal("$5")) == {"literal": "$5"}
@@ -150,13 +152,13 @@ def test_spellings():
         ("Whatever", [1, None, object()], []),
     ],
 )
-def test_values_are_held_to_the_types_of_fields(annotation, good, bad):
+def test_values_are_held_to_the_types_of_fields(annotation: Any, good: Any, bad: Any) -> None:
     """Strict: a boolean is no number, text is no number, a range is neither crossed nor everything."""
     assert all(fits(annotation, value) for value in good)
     assert not any(fits(annotation, value) for value in bad)
 
 
-def test_types_are_worded_for_people():
+def test_types_are_worded_for_people() -> None:
     """The message names types as a writer of YAML knows them."""
     assert worded("bool") == "true or false"
     assert worded("list[int] | Amount | None") == "a list of whole number or a whole number from 0 or {min, max}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 import invcheck.assertions
-from invcheck.assertions import KEYS, Calls, Contains, Each, Implies, Not, Subset, build, claim_class
+from invcheck.assertions import KEYS, Calls, Contains, Each, Implies, Not, Subset, build, claim_class, effects, invariants
 from invcheck.assertions.claim import Claim, hints
 from invcheck.errors import PathError, UsageError
 
@@ -20,14 +21,14 @@ DESIGN = {
 }
 
 
-def test_every_assertion_of_the_design_is_registered():
+def test_every_assertion_of_the_design_is_registered() -> None:
     """The registry holds the design's vocabulary, each word in its family, and nothing else."""
     families = {key: module.partition(".")[0] for key, (module, _) in KEYS.items()}
     assert families == {key: family for family, keys in DESIGN.items() for key in keys.split()}
 
 
 @pytest.mark.parametrize("key", sorted(KEYS))
-def test_a_class_has_the_key_it_is_registered_by(key):
+def test_a_class_has_the_key_it_is_registered_by(key: Any) -> None:
     """The registry's literals agree with the classes, whose fields have types that can be resolved."""
     kind = claim_class(key)
     assert kind.key == key
@@ -38,7 +39,7 @@ def test_a_class_has_the_key_it_is_registered_by(key):
     assert kind.__doc__ is not None
 
 
-def test_exports_are_sorted_and_complete():
+def test_exports_are_sorted_and_complete() -> None:
     """Every registered class, and the two functions, can be imported from the package."""
     names = invcheck.assertions.__all__
     assert names == sorted(names, key=lambda name: (not name.isupper(), name))
@@ -48,7 +49,7 @@ def test_exports_are_sorted_and_complete():
 
 
 @pytest.mark.parametrize("module", ["invcheck.assertions", "invcheck.assertions.invariants", "invcheck.assertions.effects"])
-def test_an_unknown_name_is_an_attribute_error(module):
+def test_an_unknown_name_is_an_attribute_error(module: Any) -> None:
     """A name that no assertion has is refused as of any module, and a family gives its own classes only."""
     space = __import__(module, fromlist=["x"])
     with pytest.raises(AttributeError, match=f"module '{module}' has no attribute 'Subsett'"):
@@ -57,15 +58,13 @@ def test_an_unknown_name_is_an_attribute_error(module):
         _ = __import__("invcheck.assertions.invariants", fromlist=["x"]).Calls
 
 
-def test_a_family_gives_its_own_classes():
+def test_a_family_gives_its_own_classes() -> None:
     """A class can be imported from its family too."""
-    from invcheck.assertions import effects, invariants
-
     assert invariants.Subset is Subset
     assert effects.Calls is Calls
 
 
-def test_importing_the_package_loads_no_family():
+def test_importing_the_package_loads_no_family() -> None:
     """A check pays for the families that it uses: the registry is literals."""
     code = "import sys, invcheck.assertions; print(sorted(m for m in sys.modules if m.startswith('invcheck.assertions.')))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -102,7 +101,7 @@ def test_importing_the_package_loads_no_family():
         ),
     ],
 )
-def test_a_mapping_becomes_a_claim(plain, same):
+def test_a_mapping_becomes_a_claim(plain: Any, same: Any) -> None:
     """Shorthand, negation, nested claims and hyphens mean what the long form says, and the long form comes back."""
     if same is None:
         with pytest.raises(UsageError, match="say at least one of"):
@@ -115,7 +114,7 @@ def test_a_mapping_becomes_a_claim(plain, same):
     assert hash(build(same)) == hash(claim)
 
 
-def test_classes_are_what_the_mapping_spells():
+def test_classes_are_what_the_mapping_spells() -> None:
     """Both spellings give equal claims."""
     assert build({"subset": {"of": "$.a[*]", "in": "$.b[*]"}}) == Subset("$.a[*]", "$.b[*]")
     assert build({"not-contains": {"in": "$.a", "any": ["x"]}}) == Not(Contains("$.a", any=["x"]))
@@ -179,7 +178,7 @@ def test_classes_are_what_the_mapping_spells():
         ),
     ],
 )
-def test_what_does_not_fit_says_where_and_what_was_meant(plain, code, at, says, hint):
+def test_what_does_not_fit_says_where_and_what_was_meant(plain: Any, code: Any, at: Any, says: Any, hint: Any) -> None:
     """Each mistake has its code, the way of keys to it, and a hint where a near word is known."""
     with pytest.raises(UsageError) as caught:
         build(plain)
@@ -190,7 +189,7 @@ def test_what_does_not_fit_says_where_and_what_was_meant(plain, code, at, says, 
     assert hint is None or (error.hint or "").startswith(hint)
 
 
-def test_a_path_error_keeps_its_column():
+def test_a_path_error_keeps_its_column() -> None:
     """The column in the path's own text is kept beside the way of keys."""
     with pytest.raises(PathError) as caught:
         build({"subset": {"of": "$.a", "in": "$.b["}})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Never
+
 import pytest
 
 from invcheck.assertions import Contains, Each, LedgerRows, Not, Predicate, Sorted, Subset, Unique, build
@@ -11,7 +13,7 @@ from invcheck.paths import compile_path
 
 @pytest.mark.parametrize("path", ["$.a", "$.a[*]"])
 @pytest.mark.parametrize("claim", [Unique, Sorted, lambda of, **kw: Each(of, Contains("$", any=["x"]), **kw)])
-def test_nothing_and_no_list_are_not_kept(claim, path):
+def test_nothing_and_no_list_are_not_kept(claim: Any, path: Any) -> None:
     """An empty list, a missing one and a value that is no list break the claim and its opposite alike."""
     for document in ({}, {"a": []}):
         for asked in (claim(path), Not(claim(path))):
@@ -23,7 +25,7 @@ def test_nothing_and_no_list_are_not_kept(claim, path):
         assert (broken.path, broken.expected, broken.got, broken.code) == ("$.a", "array", 'string "text"', "WRONG_TYPE")
 
 
-def test_unique():
+def test_unique() -> None:
     """Twice the same JSON is once too often: 1 and 1.0 are the same, 1 and true are not."""
     assert Unique("$.a").each({"a": [1, True, "1", [1], {"k": 1}]}) is None
     broken = Unique("$.a[*]").each({"a": [{"k": 1}, 0, {"k": 1.0}]})
@@ -45,7 +47,7 @@ def test_unique():
         (["a", "b"], "desc", ("$.a[1]", '≤ "a" ($.a[0])', '"b"')),
     ],
 )
-def test_sorted(values, order, broken):
+def test_sorted(values: Any, order: Any, broken: Any) -> None:
     """Equal neighbours are in order; text goes by code points; the finding names the first value out of place."""
     found = Sorted("$.a", order=order).each({"a": values})
     assert (found and (found.path, found.expected, found.got)) == broken
@@ -56,7 +58,7 @@ def test_sorted(values, order, broken):
     ("values", "place", "wanted"),
     [([1, "a"], 1, "number"), (["a", 1], 1, "text"), ([True], 0, "number"), ([1, None], 1, "number"), ([[1]], 0, "number")],
 )
-def test_values_without_a_common_order_are_of_the_wrong_type(values, place, wanted):
+def test_values_without_a_common_order_are_of_the_wrong_type(values: Any, place: Any, wanted: Any) -> None:
     """Nothing is sorted that mixes text and numbers, or holds what has no order, and nothing is not sorted either."""
     for claim in (Sorted("$.a"), Not(Sorted("$.a"))):
         broken = claim.each({"a": values})
@@ -64,13 +66,13 @@ def test_values_without_a_common_order_are_of_the_wrong_type(values, place, want
         assert broken.expected.startswith(wanted)
 
 
-def test_sorted_knows_two_orders():
+def test_sorted_knows_two_orders() -> None:
     """Another order is refused when the claim is made."""
     with pytest.raises(UsageError, match="order must be asc or desc"):
         Sorted("$.a", order="up")
 
 
-def test_each_judges_every_item_and_spells_places_from_the_root():
+def test_each_judges_every_item_and_spells_places_from_the_root() -> None:
     """In an inner claim `$` is the item; its finding tells the item's place in the observation."""
     claim = Each("$.answers[*]", [Subset("$.cites[*]", ["d1", "d2"]), Contains("$.text", any=["."])])
     good = {"cites": ["d1"], "text": "Yes."}
@@ -82,7 +84,7 @@ def test_each_judges_every_item_and_spells_places_from_the_root():
     assert claim.reads() == (compile_path("$.answers[*]"),)
 
 
-def test_each_is_undecided_when_one_item_is():
+def test_each_is_undecided_when_one_item_is() -> None:
     """An item that cannot be judged speaks before items that are broken, so that `not-` is not kept by them."""
     claim = Each("$", [Contains("$.text", any=["."])])
     for asked in (claim, Not(claim)):
@@ -90,29 +92,29 @@ def test_each_is_undecided_when_one_item_is():
         assert (broken.path, broken.code) == ("$[1].text", "EMPTY_SELECTION")
 
 
-def test_a_break_without_a_place_stands_at_the_item():
+def test_a_break_without_a_place_stands_at_the_item() -> None:
     """An inner claim that has no path of its own is told at its item."""
     claim = Each("$.a", [Subset(["x"], "$.known")])
     assert claim.each({"a": [{"known": ["y"]}]}).path == "$.a[0]"
 
 
-def test_what_an_inner_claim_raises_passes_through():
+def test_what_an_inner_claim_raises_passes_through() -> None:
     """A claim that crashes is errored, at any depth: its error is never a break."""
 
-    def crash(value):
+    def crash(value: Any) -> Never:
         raise ZeroDivisionError(value)
 
     with pytest.raises(ZeroDivisionError):
         Each("$.a", [Predicate(crash)]).each({"a": [1]})
 
 
-def test_each_nests():
+def test_each_nests() -> None:
     """Items of items keep their whole way."""
     claim = build({"each": {"of": "$.a", "expect": {"each": {"of": "$.b", "expect": {"contains": {"in": "$", "any": ["x"]}}}}}})
     assert claim.each({"a": [{"b": ["x"]}, {"b": ["ax", "y"]}]}).path == "$.a[1].b[1]"
     assert claim.each({"a": [{"b": ["x"]}, {}]}).path == "$.a[1].b"
 
 
-def test_claims_about_the_whole_trial_find_nothing_in_an_item():
+def test_claims_about_the_whole_trial_find_nothing_in_an_item() -> None:
     """Inside of each there is no ledger: such a claim is undecided, not kept."""
     assert Each("$.a", [LedgerRows(0)]).each({"a": [{}], "ledger": []}).code == "EMPTY_SELECTION"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from invcheck.assertions import Disjoint, Not, SameSet, Subset, Superset, build
@@ -48,7 +50,7 @@ DOCUMENT = {
         (Disjoint("$.mixed", [False, "1"]), Disjoint(["d3"], "$.known"), (None, 'none of ["d1", "d2", "d3"]', '"d3"')),
     ],
 )
-def test_kept_broken_and_their_opposites(kept, broken, where):
+def test_kept_broken_and_their_opposites(kept: Any, broken: Any, where: Any) -> None:
     """A relation is over sets of JSON values; the finding names the first value that speaks against it."""
     assert kept.each(DOCUMENT) is None
     found = broken.each(DOCUMENT)
@@ -68,14 +70,14 @@ def test_kept_broken_and_their_opposites(kept, broken, where):
         (("$.known[*]", "$.none[*]"), "$.none[*]", "nothing: the path matches no value"),
     ],
 )
-def test_a_side_without_values_is_not_kept(kind, sides, path, got):
+def test_a_side_without_values_is_not_kept(kind: Any, sides: Any, path: Any, got: Any) -> None:
     """Neither the claim nor its opposite is kept of nothing, unless the check says that nothing is fine."""
     for claim in (kind(*sides), Not(kind(*sides))):
         broken = claim.each(DOCUMENT)
         assert (broken.path, broken.got, broken.decided, broken.code) == (path, got, False, "EMPTY_SELECTION")
 
 
-def test_allow_empty_takes_an_empty_side_as_an_empty_set():
+def test_allow_empty_takes_an_empty_side_as_an_empty_set() -> None:
     """Then the empty set is part of all, all is above it, and nothing else."""
     empty, full = "$.none[*]", "$.known[*]"
     assert Subset(empty, full, allow_empty=True).each(DOCUMENT) is None
@@ -96,7 +98,7 @@ def test_allow_empty_takes_an_empty_side_as_an_empty_set():
         ("$.a", {"path": "$.b[*]"}, "in", "a side is a path or a list of values"),
     ],
 )
-def test_a_claim_that_says_nothing_of_the_trial_is_refused(key, of, in_, field, says):
+def test_a_claim_that_says_nothing_of_the_trial_is_refused(key: Any, of: Any, in_: Any, field: Any, says: Any) -> None:
     """Two literals, an empty list and a mapping are mistakes of the check, told at its place."""
     with pytest.raises(UsageError) as caught:
         build({key: {"of": of, "in": in_}})
@@ -105,13 +107,13 @@ def test_a_claim_that_says_nothing_of_the_trial_is_refused(key, of, in_, field, 
     assert says in caught.value.message
 
 
-def test_both_sides_are_read():
+def test_both_sides_are_read() -> None:
     """A parse failure above either side makes the claim moot; a literal is no path."""
     assert Subset("$.a", "$.b").reads() == (compile_path("$.a"), compile_path("$.b"))
     assert Subset("$.a", ["x"]).reads() == (compile_path("$.a"),)
 
 
-def test_identity_is_json_equality():
+def test_identity_is_json_equality() -> None:
     """A boolean is no number at any depth, text is no number, and what holds equal values is equal."""
     same = [(1, 1.0), ({"a": 1, "b": [True]}, {"b": [True], "a": 1.0}), (None, None)]
     other = [(1, True), (0, False), ("1", 1), ([1], [True]), ({"a": 0}, {"a": False}), ([], {}), ([["a"]], ["a"]), (None, False)]

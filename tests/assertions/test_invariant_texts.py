@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from invcheck.assertions import Absent, Contains, Not, build
@@ -33,7 +35,7 @@ DOCUMENT = {
         (Contains("$.titles[*].title", pattern="e"), Contains("$.titles[*].title", any="refund"), 'contains one of ["refund"]'),
     ],
 )
-def test_contains(kept, broken, expected):
+def test_contains(kept: Any, broken: Any, expected: Any) -> None:
     """A text is searched, an array asked for its items, and each selected value must hold what is looked for."""
     assert kept.each(DOCUMENT) is None
     assert Not(kept).each(DOCUMENT).got == "it holds"
@@ -42,7 +44,7 @@ def test_contains(kept, broken, expected):
     assert Not(broken).each(DOCUMENT) is None
 
 
-def test_a_text_is_shown_where_a_needle_is_missing():
+def test_a_text_is_shown_where_a_needle_is_missing() -> None:
     """The finding shows what was searched, and where it stands."""
     found = Contains("$.titles[*].title", any="refund").each(DOCUMENT)
     assert (found.path, found.got) == ("$.titles[1].title", '"other"')
@@ -66,14 +68,14 @@ def test_a_text_is_shown_where_a_needle_is_missing():
         (Absent("$.answer", any="$.n"), "$.n", "WRONG_TYPE"),
     ],
 )
-def test_what_cannot_be_searched_is_undecided(claim, path, code):
+def test_what_cannot_be_searched_is_undecided(claim: Any, path: Any, code: Any) -> None:
     """Nothing, another type and a needle that is none break the claim and its opposite alike."""
     for asked in (claim, Not(claim)):
         found = asked.each(DOCUMENT)
         assert (found.path, found.code, found.decided) == (path, code, False)
 
 
-def test_allow_empty_takes_nothing_as_fine():
+def test_allow_empty_takes_nothing_as_fine() -> None:
     """Then a path that matches nothing, or something without text, holds nothing that is forbidden."""
     assert Contains("$.gone", any=["x"], allow_empty=True).each(DOCUMENT) is None
     assert Absent("$.gone", any=["x"], allow_empty=True).each(DOCUMENT) is None
@@ -92,14 +94,14 @@ def test_allow_empty_takes_nothing_as_fine():
         (Absent("$.cites", any=["1"]), ("$.cites[0]", 'no "1"', '"d1"')),
     ],
 )
-def test_absent_searches_through_and_through(claim, where):
+def test_absent_searches_through_and_through(claim: Any, where: Any) -> None:
     """What must not be shown is found at any depth, in names of members too, and inside of items."""
     found = claim.each(DOCUMENT)
     assert (found and (found.path, found.expected, found.got)) == where
     assert (Not(claim).each(DOCUMENT) is None) is (where is not None)
 
 
-def test_a_long_text_is_cut_around_what_was_found():
+def test_a_long_text_is_cut_around_what_was_found() -> None:
     """The finding shows some thirty code points on both sides."""
     found = Absent("$", any=["sk-"]).each("a" * 100 + "sk-" + "b" * 100)
     assert found.got == '"...' + "a" * 30 + "sk-" + "b" * 30 + '..."'
@@ -119,7 +121,7 @@ def test_a_long_text_is_cut_around_what_was_found():
         ({"absent": {"from": "$.a", "pattern": ""}}, "ASSERTION_INVALID", ("absent", "pattern"), "is found in every text"),
     ],
 )
-def test_what_is_always_or_never_found_is_refused(plain, code, at, says):
+def test_what_is_always_or_never_found_is_refused(plain: Any, code: Any, at: Any, says: Any) -> None:
     """A needle or pattern that stands in every text makes a claim that cannot tell trials apart."""
     with pytest.raises(UsageError) as caught:
         build(plain)
@@ -127,13 +129,13 @@ def test_what_is_always_or_never_found_is_refused(plain, code, at, says):
     assert says in caught.value.message
 
 
-def test_a_pattern_with_a_condition_may_match_the_empty_text():
+def test_a_pattern_with_a_condition_may_match_the_empty_text() -> None:
     """Anchors, boundaries and look-around can fail although they match nothing of a text."""
     assert Contains("$", pattern="^$").each("") is None
     assert Contains("$", pattern="^$").each("a").decided
     assert Contains("$", pattern="(?!.*sk-)").each("a") is None
 
 
-def test_needles_at_a_path_are_read_too():
+def test_needles_at_a_path_are_read_too() -> None:
     """A parse failure above the needles makes the claim moot as well."""
     assert Contains("$.a", all="$.b", any=["x"]).reads() == (compile_path("$.a"), compile_path("$.b"))
