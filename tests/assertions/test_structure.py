@@ -554,7 +554,7 @@ def test_finish_of_a_call_that_there_is_not() -> None:
     assert broken(Finish("stop"), {}).code == "EMPTY_SELECTION"
 
 
-@pytest.mark.parametrize("outcome", [FAULT["outcome"], None, {"raised": "ValueError"}])
+@pytest.mark.parametrize("outcome", [FAULT["outcome"], None, {"raised": "ValueError"}, "stop"])
 def test_finish_of_a_call_without_a_reply(outcome: Any) -> None:
     """A fault, a cancelled call or a step that raised has no finish: the claim and its opposite are broken, naming the call."""
     document = {"calls": [*finished("stop")["calls"], {**FAULT, "outcome": outcome}]}
@@ -598,13 +598,22 @@ def test_tool_call_reads_the_offer_as_providers_spell_it(request_: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "offer", [{}, {"tools": None}, {"tools": []}, {"tools": [{"name": "buy"}, {}]}, ["search"], {"messages": [{"a": 1}]}]
+    "offer", [{}, {"tools": None}, {"tools": {}}, {"tools": []}, {"tools": [{"name": "buy"}, {}]}, ["search"], {"messages": [{"a": 1}]}]
 )
 def test_tool_call_that_was_not_offered(offer: Any) -> None:
     """A call for a tool that the request did not offer breaks the claim and its opposite."""
     for claim in (ToolCalled("search"), Not(ToolCalled("search")), ToolCalled("search", count=0)):
         found = broken(claim, {"calls": [called(("search", {"q": "x"}), request=offer)]})
         assert (found.code, found.decided) == ("NOT_OFFERED", False)
+
+
+def test_tool_calls_of_a_recording_in_another_shape() -> None:
+    """What is no call, no reply or no tool call is not counted, and a call without arguments has none that fit."""
+    odd = [5, {}, {"outcome": {"finish": None, "tool_calls": None}}, {"outcome": {"finish": None, "tool_calls": [5, {"id": "t"}]}}]
+    assert broken(ToolCalled("search"), {"calls": odd}).got == "0 calls of search in 4 calls of the model"
+    assert broken(Finish("stop", call=1), {"calls": odd}).code == "NO_REPLY"
+    bare = {"request": OFFER, "outcome": {"finish": None, "tool_calls": [{"name": "search"}]}}
+    assert broken(ToolCalled("search"), {"calls": [bare]}).code == "BAD_ARGUMENTS"
 
 
 def test_tool_offered_by_name_alone_takes_any_arguments() -> None:

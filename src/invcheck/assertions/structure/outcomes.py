@@ -59,7 +59,7 @@ class Finish(Claim):
         return (_CALLS,)
 
     def _judge(self, n: int, call: Json) -> Break | None:
-        outcome, at = call["outcome"], f"$.calls[{n}].outcome"
+        outcome, at = _outcome(call), f"$.calls[{n}].outcome"
         wanted = " or ".join(map(show, self._reasons))
         if not _is_reply(outcome):
             got = "no outcome" if outcome is None else show(outcome)
@@ -106,8 +106,8 @@ class ToolCalled(Claim):
     def each(self, document: Json) -> Break | None:
         """Kept where the tool was called as often as claimed, each time as it was offered."""
         calls = _CALLS.values(document)
-        asked = [(n, call, at, tool) for n, call in enumerate(calls) for at, tool in _tool_calls(n, call) if tool["name"] == self.name]
-        broken = chosen(self._judge(n, call["request"], at, tool["arguments"]) for n, call, at, tool in asked)
+        asked = [(n, call, at, tool) for n, call in enumerate(calls) for at, tool in _tool_calls(n, call) if tool.get("name") == self.name]
+        broken = chosen(self._judge(n, call.get("request"), at, tool.get("arguments")) for n, call, at, tool in asked)
         if broken is not None:
             return broken
         low, high = self._limits
@@ -148,6 +148,10 @@ class ToolCalled(Claim):
         return (self.count, self.count) if isinstance(self.count, int) else (self.count.get("min", 0), self.count.get("max"))
 
 
+def _outcome(call: Json) -> Json:
+    return call.get("outcome") if isinstance(call, dict) else None
+
+
 def _is_reply(outcome: Json) -> bool:
     return isinstance(outcome, dict) and "finish" in outcome
 
@@ -159,8 +163,10 @@ def _times(low: int, high: int | None) -> str:
 
 
 def _tool_calls(n: int, call: Json) -> Iterator[tuple[str, Json]]:
-    if _is_reply(call["outcome"]):
-        for index, tool in enumerate(call["outcome"].get("tool_calls", [])):
+    outcome = _outcome(call)
+    tools = outcome.get("tool_calls") if _is_reply(outcome) else None
+    for index, tool in enumerate(tools if isinstance(tools, list) else []):
+        if isinstance(tool, dict):
             yield f"$.calls[{n}].outcome.tool_calls[{index}]", tool
 
 
@@ -172,7 +178,8 @@ def _offered(request: Json) -> dict[str, Json | None]:
         request if "tools" in request else next((value for value in request.values() if isinstance(value, dict) and "tools" in value), {})
     )
     offered: dict[str, Json | None] = {}
-    for tool in holder.get("tools") or []:
+    tools = holder["tools"] if holder else None
+    for tool in tools if isinstance(tools, list) else []:
         inner = tool.get("function", tool) if isinstance(tool, dict) else {"name": tool}
         if isinstance(inner, dict) and isinstance(inner.get("name"), str):
             schema = next((inner[name] for name in ("parameters", "input_schema", "inputSchema") if name in inner), None)
