@@ -286,8 +286,8 @@ def test_last_failed_without_a_last_run_is_refused(said: Said, fake: Any) -> Non
     assert said("run", "--lf") == (
         2,
         "",
-        "error: --last-failed: no run has been remembered here yet\n"
-        "  hint: a run leaves its failures in .invcheck/last-failed.json\n",
+        ("error: --last-failed: no run has been remembered here yet\n"
+        "  hint: a run leaves its failures in .invcheck/last-failed.json\n"),
     )  # fmt: skip
 
 

@@ -175,6 +175,14 @@ def test_junit_has_a_suite_for_each_file_and_tells_failure_from_error(report: Re
     assert classname == "checks/qa.yaml"
 
 
+def test_junit_puts_a_case_under_its_checks_file() -> None:
+    """A case that stands in a file of cases belongs to the check's file, where its line would be none."""
+    result = Result("a.yaml::x", "c", Place("cases.jsonl", 7), 0, 1, {"kept": 1}, Verdict.KEPT)
+    (suite,) = ET.fromstring(junit.encode(Report(Started(1, 1, 0, None, 1, "", ""), (CaseDone(0, result),), (), summarise([result]))))
+    (case,) = suite.iter("testcase")
+    assert (suite.get("name"), case.get("file"), case.get("line")) == ("a.yaml", "a.yaml", None)
+
+
 def test_junit_skips_what_stays_unjudged() -> None:
     """A case of which nothing could be said is skipped; a problem without a place stands under the tool's name."""
     result = Result("a.yaml::x", "c", Place("a.yaml"), 0, 1, {"unjudged": 1}, Verdict.UNJUDGED)
@@ -188,7 +196,7 @@ def test_junit_skips_what_stays_unjudged() -> None:
 def test_junit_is_well_formed_whatever_was_said(name: str, got: str) -> None:
     """Any character anywhere gives XML that a strict parser reads, in UTF-8."""
     finding = Finding("X", Verdict.BROKEN, got, claim=name or None, got=got, hint="\x00\x1b]]>&<")
-    result = Result(f"a.yaml::{name}", got, Place(f"a{name}.yaml"), 0, 1, {"broken": 1}, Verdict.BROKEN, (finding,))
+    result = Result(f"a{name}.yaml::{name}", got, Place(f"a{name}.yaml"), 0, 1, {"broken": 1}, Verdict.BROKEN, (finding,))
     report = Report(Started(1, 1, 0, None, 1, "", ""), (CaseDone(0, result),), (UsageError(got, hint=name),), summarise([result]))
     root = ET.fromstring(junit.encode(report).decode())
     (failure,) = root.iter("failure")

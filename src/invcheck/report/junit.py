@@ -26,7 +26,7 @@ def encode(report: Report) -> bytes:
 
     whole: Any = junitparser.JUnitXml("invcheck")
     problems = [(error.place.file if error.place else "invcheck", error) for error in report.problems]
-    files = sorted({case.result.place.file for case in report.cases} | {file for file, _ in problems})
+    files = sorted({_file(case.result) for case in report.cases} | {file for file, _ in problems})
     results = {file: list(cases) for file, cases in groupby(sorted((case.result for case in report.cases), key=_file), key=_file)}
     for file in files:
         suite = junitparser.TestSuite(visible(file))
@@ -43,11 +43,13 @@ def encode(report: Report) -> bytes:
 
 
 def _file(result: Result) -> str:
-    return result.place.file
+    """The check's own file, also where its cases stand in another one."""
+    return result.check.split("::", 1)[0]
 
 
 def _case(library: Any, result: Result) -> Any:
-    case = _named(library, result.place, f"{result.check.split('::', 1)[-1]}[{result.case}]")
+    file = _file(result)
+    case = _named(library, result.place if result.place.file == file else Place(file), f"{result.check.split('::', 1)[-1]}[{result.case}]")
     findings = told(result)
     if result.verdict is Verdict.BROKEN:
         case.result = [_filled(library.Failure, findings, _text(result, findings))]
