@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection
 from types import CodeType, FrameType, TracebackType
 
 from invcheck import record
@@ -65,7 +65,7 @@ def innermost(trace: TracebackType | None) -> tuple[str, int] | None:
     return found
 
 
-def read(source: str, frame: FrameType | None, through: Iterable[str] = ()) -> None:
+def read(source: str, frame: FrameType | None, through: Collection[object] = ()) -> None:
     """Note a read of something ambient in the record in hand, when the code that asks is the project's own.
 
     Frames of the modules in ``through`` stand for their caller. Reads while a module is imported belong to no trial,

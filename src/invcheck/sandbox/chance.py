@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from sys import _getframe as frame_at
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ class _Chance:
         if self._stream is None:
             from random import Random  # noqa: PLC0415  # a trial without entropy does not pay for it
 
-            self._stream = Random(derive(self._seed, "entropy"))
+            self._stream = Random(derive(self._seed, "entropy"))  # noqa: S311  # it is to be predictable
         return self._stream.getrandbits(count) if count else 0
 
     def bytes(self, count: int) -> bytes:
@@ -56,7 +57,7 @@ class _Chance:
 
 
 _open: _Chance | None = None
-_random: ModuleType | None = None
+_hidden: Any = None
 _saved: object = None
 _spent = False  # the hidden instance still holds what the last trial left
 
@@ -77,7 +78,7 @@ def _drawing(source: str) -> _Chance | None:
     """
     if _open is None:
         return None
-    frame = sys._getframe(2)
+    frame = frame_at(2)
     if ambient.importing(frame):
         return None
     ambient.read(source, frame, _THROUGH)
@@ -100,20 +101,19 @@ def getrandom(size: int, flags: int = 0) -> bytes:
 
 
 def _prepare_random(module: ModuleType) -> None:
-    global _random  # noqa: PLW0603  # one module per process
-    _random = module
-    hidden: Any = module._inst  # type: ignore[attr-defined]  # names captured early are its methods
+    global _hidden  # noqa: PLW0603  # one module per process
+    _hidden = hidden = vars(module)["_inst"]  # names captured early are its methods
     for name, method in list(vars(module).items()):
         if getattr(method, "__self__", None) is hidden and name not in ("getstate", "setstate"):
             setattr(module, name, _recorded(name, method))
-    module._urandom = urandom  # type: ignore[attr-defined]  # SystemRandom's and so secrets' own name for it
+    vars(module)["_urandom"] = urandom  # SystemRandom's and so secrets' own name for it
     module.Random.seed = _seeding(module.Random.seed)
 
 
 def _recorded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     def recorded(*args: Any, **kwargs: Any) -> Any:
         if _open is not None:
-            ambient.read("random", sys._getframe(1))
+            ambient.read("random", frame_at(1))
         elif _spent:
             _restore()
         return method(*args, **kwargs)
@@ -160,8 +160,8 @@ def _prepare_uuid(module: ModuleType) -> None:
 def _restore() -> None:
     global _spent  # noqa: PLW0603  # one hidden instance per process
     _spent = False
-    if _random is not None and _saved is not None:
-        _random._inst.setstate(_saved)
+    if _hidden is not None and _saved is not None:
+        _hidden.setstate(_saved)
 
 
 def _renew() -> None:
@@ -179,10 +179,10 @@ def opened(seed: int) -> Iterator[None]:
     The hidden instance's state outside of trials is put back when somebody outside of one asks for it.
     """
     global _open, _saved, _spent  # noqa: PLW0603  # one trial in hand per process
-    if _random is not None:
+    if _hidden is not None:
         if not _spent:
-            _saved, _spent = _random._inst.getstate(), True
-        _random._inst.seed(derive(seed, "chance"))
+            _saved, _spent = _hidden.getstate(), True
+        _hidden.seed(derive(seed, "chance"))
     _renew()
     before, _open = _open, _Chance(seed)
     try:

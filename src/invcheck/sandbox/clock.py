@@ -15,6 +15,7 @@ from _thread import _count as other_threads
 from _thread import allocate_lock
 from collections.abc import Iterator
 from contextlib import contextmanager
+from sys import _getframe as frame_at
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -115,7 +116,7 @@ class VirtualClock:
 
     def wall(self) -> int:
         """Give the wall clock in nanoseconds; the frame that asks is noted. time-machine calls this for every read."""
-        frame = sys._getframe(1)
+        frame = frame_at(1)
         ambient.read("wall clock", frame, _THROUGH)
         return self._start + self.read(frame)
 
@@ -187,7 +188,7 @@ def _asked() -> int | None:
     """Give the monotonic nanoseconds of the virtual clock, or None where real time is due."""
     if _clock is None:
         return None
-    frame = sys._getframe(2)
+    frame = frame_at(2)
     if not isinstance(_clock, VirtualClock) or _waits_for_real(frame):
         return None
     return MONOTONIC_START * _SECOND + _clock.read(frame)
@@ -196,7 +197,7 @@ def _asked() -> int | None:
 def sleep(seconds: float, /) -> None:
     """`time.sleep`, in the time of the trial in hand."""
     clock = _clock
-    if clock is None or _sleeps_for_real(sys._getframe(1)):
+    if clock is None or _sleeps_for_real(frame_at(1)):
         real_sleep(seconds)
     else:
         clock.wait(seconds)

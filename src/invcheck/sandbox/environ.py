@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, KeysView, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from sys import _getframe as frame_at
 from typing import Any
 
 from invcheck.sandbox import ambient
@@ -90,7 +90,7 @@ class _Recorder(type(os.environ)):  # type: ignore[misc]  # the class has no pub
 
     def __getitem__(self, key: str) -> str:
         if _open:
-            frame = sys._getframe(1)
+            frame = frame_at(1)
             if _sweep != (frame.f_code, frame.f_lasti):  # copying all of it is one read, however many variables there are
                 ambient.read(f"environ:{key}", frame, _THROUGH)
         value: str = super().__getitem__(key)
@@ -100,7 +100,7 @@ class _Recorder(type(os.environ)):  # type: ignore[misc]  # the class has no pub
         """Give the names; who asks for all of them reads everything."""
         global _sweep  # noqa: PLW0603  # one environment per process
         if _open:
-            frame = sys._getframe(1)
+            frame = frame_at(1)
             _sweep = (frame.f_code, frame.f_lasti)
             ambient.read("environ:*", frame, _THROUGH)
         names: KeysView[str] = super().keys()
@@ -144,5 +144,5 @@ def _put(key: bytes, value: bytes | None) -> None:
     name = os.fsdecode(key)
     if value is not None:
         environ[name] = os.fsdecode(value)
-    elif key in environ._data:
+    elif name in environ:
         del environ[name]

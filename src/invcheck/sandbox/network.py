@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from _thread import get_ident
+from sys import _getframe as frame_at
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -74,7 +75,7 @@ def pending() -> list[dict[str, Json]]:
 
 def merge() -> None:
     """Take in what children by fork noted since the last time."""
-    global _merged  # noqa: PLW0603  # how far the notes were read
+    global _merged  # how far the notes were read
     if _notes is None:
         return
     notes, _merged = noted(_notes, _merged)
@@ -134,7 +135,7 @@ def _bound(sock: Any, address: Any) -> None:
 
 
 def _refuse(event: str, host: str, port: int | None) -> None:
-    frame: FrameType | None = sys._getframe(2)
+    frame: FrameType | None = frame_at(2)
     found = ambient.nearest(frame)
     where, line = found or ("(outside the project)", None)
     target = host if port is None else f"[{host}]:{port}" if ":" in host and not host.startswith("unix:") else f"{host}:{port}"

@@ -1,0 +1,135 @@
+"""The worker's end of the channel: tasks in, messages out, one JSON document a line, over inherited descriptors.
+
+Nothing that user code prints can reach it, and a child that user code forks cannot answer in the worker's name.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from invcheck.errors import InvcheckError, NetworkBlocked
+from invcheck.vocabulary import Json, Place
+
+VARIABLE = "INVCHECK_WORKER"
+"""The environment variable that tells a worker its descriptors; it is gone before user code runs."""
+
+Emit: TypeAlias = Callable[[Json], None]
+Handler: TypeAlias = Callable[[Json, Emit], Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """What a worker inherits: descriptors for tasks and messages, and what `sandbox.box.install` needs to know."""
+
+    tasks: int
+    messages: int
+    notes: int
+    frames: int
+    alone: bool
+    temp: str
+
+    @property
+    def walls(self) -> dict[str, int | bool | str]:
+        """The keyword arguments for `sandbox.box.install`."""
+        return {"notes": self.notes, "alone": self.alone, "temp": self.temp}
+
+
+_channel: Channel | None = None
+
+
+def inherited() -> Channel:
+    """Give the channel of this worker; InvcheckError in a process that is none.
+
+    The descriptors are kept from programs that the app starts.
+    """
+    global _channel  # noqa: PLW0603  # one channel per process
+    if _channel is None:
+        text = os.environ.pop(VARIABLE, None)
+        if text is None:
+            raise InvcheckError("this process is no worker", hint="workers are started by `invcheck run`")
+        life, tasks, messages, notes, frames, alone, temp = text.split(",", 6)
+        _channel = Channel(int(tasks), int(messages), int(notes), int(frames), alone == "alone", temp)
+        for descriptor in (int(life), _channel.tasks, _channel.messages, _channel.notes, _channel.frames):
+            os.set_inheritable(descriptor, False)
+    return _channel
+
+
+def serve(handlers: Mapping[str, Handler]) -> None:
+    """Handle tasks until the supervisor closes the channel; ``task["do"]`` names the handler.
+
+    A handler gets the task and a function that emits progress; what it returns is the task's ``done``. What it raises
+    becomes ``failed``; SystemExit and KeyboardInterrupt end the worker.
+    """
+    import faulthandler  # noqa: PLC0415  # the supervisor asks a stuck worker where it stands
+    import json  # noqa: PLC0415  # the supervisor may import this module for its names alone
+    from signal import SIGUSR1  # noqa: PLC0415  # likewise
+
+    channel, process = inherited(), os.getpid()
+    faulthandler.register(SIGUSR1, file=channel.frames, all_threads=True)
+
+    def send(message: Json) -> None:
+        if os.getpid() != process:
+            os._exit(1)  # a forked child of the app came back up to us: it must not speak for the worker
+        _write(channel.messages, (json.dumps(message, ensure_ascii=True, separators=(",", ":")) + "\n").encode("ascii"))
+
+    for line in _lines(channel.tasks):
+        task = json.loads(line)
+        send(answer(handlers, task, lambda event: send({"event": event})))
+
+
+def answer(handlers: Mapping[str, Handler], task: Json, emit: Emit) -> Json:
+    """Give the last message of a task: ``{"done": value}`` or ``{"failed": {...}}``."""
+    try:
+        return {"done": handlers[task["do"]](task, emit)}
+    except (Exception, NetworkBlocked) as error:  # noqa: BLE001  # it becomes a message, never a pass
+        return {"failed": failure(error)}
+
+
+def failure(error: BaseException) -> dict[str, Json]:
+    """Put an exception into words: its code, message, place and hint; of a foreign one its type and where it arose.
+
+    With ``INVCHECK_DEBUG`` in the environment the traceback goes to stderr.
+    """
+    if os.environ.get("INVCHECK_DEBUG"):
+        from traceback import print_exception  # noqa: PLC0415  # for us, not for users
+
+        print_exception(error, file=sys.stderr)
+    if isinstance(error, InvcheckError):
+        return {"code": error.code, "exit": error.exit, "message": error.message, "place": _place(error.place), "hint": error.hint}
+    if isinstance(error, NetworkBlocked):
+        return {"code": "NETWORK", "exit": 1, "message": error.message, "place": None, "hint": None}
+    return {"code": "INTERNAL", "exit": 3, "message": f"{type(error).__name__} in {_where(error)}", "place": None, "hint": None}
+
+
+def _place(place: Place | None) -> Json:
+    return None if place is None else {"file": place.file, "line": place.line, "column": place.column}
+
+
+def _where(error: BaseException) -> str:
+    from invcheck.sandbox import ambient  # noqa: PLC0415  # only where something went wrong
+
+    found = ambient.innermost(error.__traceback__)
+    if found:
+        return f"{found[0]}, line {found[1]}"
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code if trace else None
+    return f"{code.co_filename.rpartition('/')[2]}:{code.co_name}" if code else "an unknown place"
+
+
+def _lines(descriptor: int) -> Iterator[bytes]:
+    held = b""
+    while part := os.read(descriptor, 1 << 16):
+        *lines, held = (held + part).split(b"\n")
+        yield from lines
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,0 +1,43 @@
+"""Where a stuck worker stands: it is asked by a signal, which its C-level handler answers even inside a C call."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from select import poll
+
+from invcheck.sandbox import ambient
+
+_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
+_TRIES, _PAUSE = 15, 20  # milliseconds
+
+
+def ask(pid: int, frames: int, root: str) -> str | None:
+    """Give ``relative/path.py:function, line n`` of the innermost project frame, or None without an answer."""
+    try:
+        os.kill(pid, signal.SIGUSR1)
+    except ProcessLookupError:
+        return None
+    for _ in range(_TRIES):
+        poll().poll(_PAUSE)
+        size = os.fstat(frames).st_size
+        if size:
+            return innermost(os.pread(frames, size, 0).decode("utf-8", "replace"), root)
+    return None
+
+
+def innermost(dump: str, root: str) -> str | None:
+    """Read a dump of all threads: the first project frame of the current thread, else of any."""
+    ambient.install(root)
+    current, others = None, None
+    inside = False
+    for line in dump.splitlines():
+        if line.startswith(("Current thread", "Thread")):
+            inside = line.startswith("Current")
+        found = _FRAME.match(line)
+        file = ambient.relative(found["file"]) if found else None
+        if found and file:
+            site = f"{file}:{found['function']}, line {found['line']}"
+            current, others = (current or site, others) if inside else (current, others or site)
+    return current or others
