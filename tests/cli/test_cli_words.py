@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -230,6 +231,33 @@ def test_output_is_utf8_under_any_locale(environ: dict[str, str]) -> None:
     code += "console.write(sys.stdout, '\\u65e5\\u672c \\ud800\\n'); console.say('\\xe9')"
     done = child("-c", code, **environ)
     assert (done.returncode, done.stdout, done.stderr) == (0, "日本 \\ud800\n".encode(), "é\n".encode())
+
+
+KILLED = """
+import os, signal, sys, types
+import invcheck
+from invcheck.cli import main
+from invcheck.events import CaseDone, Started
+from invcheck.vocabulary import Place, Result, Verdict
+
+def run(options, emit):
+    emit(Started(2, 2, 0, None, 2, "p", "namespaces"))
+    emit(CaseDone(0, Result("a.yaml::x", "c", Place("a.yaml"), 0, 1, {"kept": 1}, Verdict.KEPT)))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+invcheck._pipeline = sys.modules["invcheck._pipeline"] = types.SimpleNamespace(run=run)
+main(["run", "-o", "r.jsonl", "-o", "r.json", "--format", "jsonl"])
+"""
+
+
+def test_a_killed_run_leaves_a_valid_prefix(project: Path) -> None:
+    """What was told before the kill stands in the file and on stdout, whole lines only; no half report is left."""
+    done = child("-c", KILLED)
+    assert done.returncode == -signal.SIGKILL
+    lines = (project / "r.jsonl").read_text().splitlines(keepends=True)
+    assert done.stdout.decode().splitlines(keepends=True) == lines
+    assert [type(event).__name__ for event in jsonlines.read(lines, "r.jsonl")] == ["Started", "CaseDone"]
+    assert [path.name for path in project.iterdir()] == ["r.jsonl"]
 
 
 def test_a_reader_that_goes_away_changes_no_status_and_makes_no_noise() -> None:
