@@ -142,3 +142,33 @@ def test_the_common_claims_are_fused(claim: Any) -> None:
     assert claim.each(KEPT) is None
     assert claim.fuse(Fuser())
     assert fuse([claim])(KEPT)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        Subset("$..a", ["d1"]),
+        Subset("$.rows[0,1].a", ["d1"]),
+        Subset("$.a[*]", ["d1", 5]),
+        Disjoint("$.a[*]", "$.rows[*].a"),
+        Contains("$.a", any=[1]),
+        Contains("$.text", all="$.label"),
+        Contains("$..a", any=["d1"]),
+        Absent("$.text", any="$.label"),
+        Unique("$..a"),
+        Each("$..a", Unique("$.a")),
+        Each("$.rows[*].a", Unique("$")),
+        LedgerRows(sum={"tokens": 120}),
+        LedgerRows(every={"more": {"contains": "x"}}),
+        LedgerRows(every={"feature": "$.label"}),
+        LedgerRows(every={"feature": {"literal": "qa"}}),
+        LedgerRows(every={"more": {}}),
+        LedgerRows(every={"tokens": [120]}),
+        Sorted("$.a"),
+        Not(Calls(1)),
+    ],
+)
+def test_what_has_no_fused_form_is_asked_itself(claim: Any) -> None:
+    """The generated function then asks the claim, so that it keeps exactly what the claim keeps."""
+    assert not claim.fuse(Fuser())
+    assert fuse([claim])(KEPT) is (claim.each(KEPT) is None)

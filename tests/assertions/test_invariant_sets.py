@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from invcheck.assertions import Disjoint, Not, SameSet, Subset, Superset, build
+from invcheck.assertions.invariants.sets import _Relation
 from invcheck.assertions.selection import identity
 from invcheck.errors import UsageError
 from invcheck.paths import compile_path
@@ -119,3 +120,9 @@ def test_identity_is_json_equality() -> None:
     other = [(1, True), (0, False), ("1", 1), ([1], [True]), ({"a": 0}, {"a": False}), ([], {}), ([["a"]], ["a"]), (None, False)]
     assert all(identity(one) == identity(two) for one, two in same)
     assert not any(identity(one) == identity(two) for one, two in other)
+
+
+def test_a_relation_says_how_it_compares() -> None:
+    """The base has two sides and no answer."""
+    with pytest.raises(NotImplementedError):
+        _Relation("$.few", "$.known").each(DOCUMENT)

@@ -63,9 +63,8 @@ def fused_items(fuser: Fuser, path: Path) -> str | None:
     """Give the name of the list that holds a claim's items in generated code, else None."""
     if not path.singular:
         return fuser.values(path)
-    name = fuser.value(path)
-    if name is not None:
-        fuser.require(f"type({name}) is list")
+    name = fuser.lookup(path.steps or ())  # a singular path has steps
+    fuser.require(f"type({name}) is list")
     return name
 
 
@@ -76,10 +75,7 @@ def fused_side(fuser: Fuser, side: Path | Literal) -> str | None:
         return fuser.const(values) if all(type(value) is str for value in values) else None
     if not side.singular:
         return fuser.values(side)
-    one = fuser.value(side)
-    if one is None:
-        return None
-    name = fuser.fresh()
+    one, name = fuser.lookup(side.steps or ()), fuser.fresh()  # a singular path has steps
     fuser.line(f"{name} = {one} if type({one}) is list else [{one}]")
     return name
 

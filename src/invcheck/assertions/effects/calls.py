@@ -76,9 +76,8 @@ class Calls(Part):
     def fuse(self, fuser: Fuser) -> bool:
         """Plain comparisons of integers."""
         for name in _COUNTS:
-            wanted = getattr(self, name)
-            value = None if wanted is None else fuser.value(compile_path(f"$.counts.{name}"))
-            if value is not None:
+            if (wanted := getattr(self, name)) is not None:
+                value = fuser.lookup(("counts", name))
                 fuser.require(f"type({value}) is int and {quantities.fused(value, wanted)}")
         return True
 

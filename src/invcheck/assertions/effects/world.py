@@ -130,9 +130,9 @@ class LedgerRows(Part):
 
     def fuse(self, fuser: Fuser) -> bool:
         """The count, and every row where its pattern is plain."""
-        rows = fuser.value(compile_path("$.ledger"))
-        if rows is None or self.sum is not None:
+        if self.sum is not None:
             return False
+        rows = fuser.lookup(("ledger",))
         fuser.require(f"type({rows}) is list")
         if self.count is not None:
             fuser.require(quantities.fused(f"len({rows})", self.count))
