@@ -74,11 +74,11 @@ def _first(makers: list[Adapt]) -> Adapt:
 
 
 def _of_class(kind: type) -> Adapt:
-    if issubclass(Reply, kind):
-        return lambda reply, _: reply
     if getattr(kind, "_is_protocol", False):
         fits = all(hasattr(Reply, member.name) for member in shape(kind).members)
         return lambda reply, _: reply if fits else _NONE
+    if not is_typeddict(kind) and issubclass(Reply, kind):
+        return lambda reply, _: reply
     plan = _plan(kind)
     return lambda reply, call: _built(kind, plan, lambda name, hint: _from_reply(name, hint, reply, call))
 

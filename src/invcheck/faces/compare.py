@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Coroutine, Iterator
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_overloads
+from typing import Any, Literal, Union, get_args, get_origin
 
 from invcheck.errors import PortMismatch
 from invcheck.faces.fits import fitter
-from invcheck.faces.signature import EMPTY, Form, Member, Unresolved, form, open_parts, shape
+from invcheck.faces.signature import EMPTY, Form, Member, Unresolved, form, open_parts, overloads, shape
 
 _MISSING = object()
 
@@ -68,7 +68,8 @@ def _method(candidate: Any, name: str, member: Member) -> list[str]:
     bound = bound or (isinstance(candidate, type) and inspect.isfunction(function) and not isinstance(held, staticmethod))
     if not callable(function):
         raise PortMismatch(f"{name}.{member.name} is {type(held).__name__}, the Protocol says it is a method")
-    written = get_overloads(function) if inspect.isfunction(function) else []
+    kind = candidate if isinstance(candidate, type) else type(candidate)
+    written = next((found for cls in kind.__mro__ if (found := overloads(cls, member.name))), [])
     forms = [_read(each, member.name, drop=bound) for each in (*written, function)]
     told: list[str] = []
     for wanted in member.forms:

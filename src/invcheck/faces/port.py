@@ -27,7 +27,7 @@ from invcheck.faces.fits import Fits, fitter
 from invcheck.faces.render import renderer
 from invcheck.faces.signature import EMPTY, Form, Member, Shape, is_self, shape
 from invcheck.freeze import show, snapshot
-from invcheck.request import Call
+from invcheck.request import AbortSignal, Call
 from invcheck.vocabulary import Chunk, Reply
 
 P = TypeVar("P")
@@ -120,12 +120,12 @@ class _Asked:
 
     def ask(self, index: int, given: dict[str, Any]) -> Any:
         hand = self.hands[index]
-        return driven(self.double.ask(given, lane=self.lane, method=hand.name, hand=hand.over, render=self.render))
+        return driven(self.double.ask(given, lane=self.lane, method=hand.name, hand=hand.over, render=self.render, signal=_signal(given)))
 
     async def aask(self, index: int, given: dict[str, Any]) -> Any:
         hand = self.hands[index]
         return await self.double.ask(
-            given, lane=self.lane, method=hand.name, hand=hand.over, render=self.render, pause=looped(), signal=given.get("signal")
+            given, lane=self.lane, method=hand.name, hand=hand.over, render=self.render, pause=looped(), signal=_signal(given)
         )
 
     def stream(self, index: int, given: dict[str, Any]) -> Iterator[Any]:
@@ -151,6 +151,12 @@ class _Asked:
                 self.double.latch(error, self.lane)
                 raise error
             yield item
+
+
+def _signal(given: dict[str, Any]) -> AbortSignal | None:
+    """A parameter called ``signal`` that holds an AbortSignal is the call's own."""
+    signal = given.get("signal")
+    return signal if isinstance(signal, AbortSignal) else None
 
 
 class _Hand:

@@ -145,11 +145,16 @@ def _member(cls: type, name: str, space: Any, bound: dict[Any, Any]) -> Member |
         return Member(name, "attribute", hint=hint)
     if inspect.isfunction(function):
         kind = "static" if isinstance(value, staticmethod) else "class" if isinstance(value, classmethod) else "method"
-        written = get_overloads(function) or [function]
+        written = overloads(cls, name) or [function]
         return Member(name, kind, tuple(form(each, cls, bound, drop=kind != "static") for each in written))
     if dunder or (name not in space.get("__annotations__", {})):
         return None
     return Member(name, "attribute", hint=_hint(cls, name, cls, bound), default=value)
+
+
+def overloads(cls: type, name: str) -> list[Callable[..., Any]]:
+    """Give the overloads of one method, in order; a Protocol keeps none of them, so they are asked for by name."""
+    return list(get_overloads(SimpleNamespace(__module__=cls.__module__, __qualname__=f"{cls.__qualname__}.{name}")))  # type: ignore[arg-type]  # only these two are read
 
 
 def form(function: Callable[..., Any], owner: type | None = None, bound: dict[Any, Any] | None = None, *, drop: bool = False) -> Form:
