@@ -8,67 +8,29 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from invcheck.errors import InvcheckError, NetworkBlocked
+from invcheck.sandbox.inherited import inherited
 from invcheck.vocabulary import Json, Place
-
-VARIABLE = "INVCHECK_WORKER"
-"""The environment variable that tells a worker its descriptors; it is gone before user code runs."""
 
 Emit: TypeAlias = Callable[[Json], None]
 Handler: TypeAlias = Callable[[Json, Emit], Json]
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """What a worker inherits: descriptors for tasks and messages, and what `sandbox.box.install` needs to know."""
-
-    tasks: int
-    messages: int
-    notes: int
-    frames: int
-    alone: bool
-    temp: str
-
-    @property
-    def walls(self) -> dict[str, int | bool | str]:
-        """The keyword arguments for `sandbox.box.install`."""
-        return {"notes": self.notes, "alone": self.alone, "temp": self.temp}
-
-
-_channel: Channel | None = None
-
-
-def inherited() -> Channel:
-    """Give the channel of this worker; InvcheckError in a process that is none.
-
-    The descriptors are kept from programs that the app starts.
-    """
-    global _channel  # noqa: PLW0603  # one channel per process
-    if _channel is None:
-        text = os.environ.pop(VARIABLE, None)
-        if text is None:
-            raise InvcheckError("this process is no worker", hint="workers are started by `invcheck run`")
-        life, tasks, messages, notes, frames, alone, temp = text.split(",", 6)
-        _channel = Channel(int(tasks), int(messages), int(notes), int(frames), alone == "alone", temp)
-        for descriptor in (int(life), _channel.tasks, _channel.messages, _channel.notes, _channel.frames):
-            os.set_inheritable(descriptor, False)
-    return _channel
 
 
 def serve(handlers: Mapping[str, Handler]) -> None:
     """Handle tasks until the supervisor closes the channel; ``task["do"]`` names the handler.
 
     A handler gets the task and a function that emits progress; what it returns is the task's ``done``. What it raises
-    becomes ``failed``; SystemExit and KeyboardInterrupt end the worker.
+    becomes ``failed``; SystemExit and KeyboardInterrupt end the worker. InvcheckError in a process that is no worker.
     """
     import faulthandler  # noqa: PLC0415  # the supervisor asks a stuck worker where it stands
     import json  # noqa: PLC0415  # the supervisor may import this module for its names alone
     from signal import SIGUSR1  # noqa: PLC0415  # likewise
 
     channel, process = inherited(), os.getpid()
+    if channel is None:
+        raise InvcheckError("this process is no worker", hint="workers are started by `invcheck run`")
     faulthandler.register(SIGUSR1, file=channel.frames, all_threads=True)
 
     def send(message: Json) -> None:
@@ -106,7 +68,7 @@ def failure(error: BaseException) -> dict[str, Json]:
 
 
 def _place(place: Place | None) -> Json:
-    return None if place is None else {"file": place.file, "line": place.line, "column": place.column}
+    return None if place is None else [place.file, place.line, place.column]
 
 
 def _where(error: BaseException) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -23,15 +24,24 @@ _READABLE, _WRITABLE = 1, 4  # select.POLLIN, select.POLLOUT
 class Pool:
     """Runs tasks in workers that are confined before they execute any Python.
 
-    ``entry`` is what follows the interpreter on the worker's command line; the program calls `channel.serve`.
-    ``cap_seconds`` is the real time in which a busy worker must be heard of. With ``require_kernel`` a kernel that
-    refuses the namespaces raises Refused, code GATE_REQUIRED. What user code prints goes to the descriptor ``output``.
+    ``entry`` is what follows the interpreter on the worker's command line; the program calls `channel.serve`. Workers
+    run in the folder ``root``, by default the current one. ``cap_seconds`` is the real time in which a busy worker must
+    be heard of. With ``require_kernel`` a kernel that refuses the namespaces raises Refused, code GATE_REQUIRED. What
+    user code prints goes to the descriptor ``output``.
     A pool is a context manager: at its end its workers and their folders are gone.
     """
 
     def __init__(
-        self, entry: Sequence[str], *, jobs: int = 1, require_kernel: bool = False, cap_seconds: float = 60.0, output: int = 2
+        self,
+        entry: Sequence[str],
+        *,
+        jobs: int = 1,
+        require_kernel: bool = False,
+        cap_seconds: float = 60.0,
+        root: str | PathLike[str] | None = None,
+        output: int = 2,
     ) -> None:
+        self._root = str(Path.cwd() if root is None else root)
         self._entry, self._jobs, self._require, self._cap, self._output = entry, max(1, jobs), require_kernel, cap_seconds, output
         self._workers: list[Worker] = []
         self._layer: tuple[str, str | None] | None = None
@@ -110,7 +120,7 @@ class Pool:
                 stream.flush()
         self._started += 1
         try:
-            worker = Worker(self._entry, f"{self._folder}/{self._started}", self._unshare, self._output)
+            worker = Worker(self._entry, self._root, f"{self._folder}/{self._started}", self._unshare, self._output)
         except NotConfined as refusal:
             if self._require:
                 raise Refused(
@@ -152,7 +162,7 @@ class Pool:
         if ended is not None:
             last = {"died": ended, "breaches": worker.breaches()}
         elif worker.task is not None and _now() - worker.since >= self._cap:
-            last = {"capped": self._cap, "where": worker.standing(str(Path.cwd())), "breaches": worker.breaches()}
+            last = {"capped": self._cap, "where": worker.standing(), "breaches": worker.breaches()}
         if last is not None:
             unfinished = worker.task is not None
             self._drop(worker)

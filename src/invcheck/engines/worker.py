@@ -10,9 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from invcheck.engines import channel, confine, stuck
+from invcheck.engines import confine, stuck
 from invcheck.errors import InvcheckError
 from invcheck.sandbox import environ, network
+from invcheck.sandbox.inherited import VARIABLE, Inherited
 from invcheck.vocabulary import Json
 
 _NO_EXEC = 97
@@ -28,9 +29,12 @@ class Worker:
     ``process`` is a descriptor that becomes readable when the worker is over, None on a kernel without such.
     """
 
-    def __init__(self, entry: Sequence[str], temp: str, unshare: Callable[[int], None] | None, output: int) -> None:
-        """Start ``sys.executable *entry``; NotConfined where ``unshare`` is given and refused, InvcheckError where exec fails."""
-        self.temp = temp
+    def __init__(self, entry: Sequence[str], root: str, temp: str, unshare: Callable[[int], None] | None, output: int) -> None:
+        """Start ``sys.executable *entry`` in the folder ``root``.
+
+        NotConfined where ``unshare`` is given and refused, InvcheckError where exec fails.
+        """
+        self.temp, self._root = temp, root
         self.task: int | None = None
         self.since = 0.0
         self._outbox = self._inbox = b""
@@ -46,7 +50,14 @@ class Worker:
         os.set_blocking(self.messages, False)
         self.pid = os.fork()
         if self.pid == 0:
-            self._become(entry, (life, tasks, messages, self._notes, self._frames), unshare, output, status)
+            self._become(
+                entry,
+                Inherited(life, tasks, messages, self._notes, self._frames, unshare is not None, f"{temp}/temp"),
+                root,
+                unshare,
+                output,
+                status,
+            )
         for descriptor in (tasks, messages, life, status):
             os.close(descriptor)
         self.process = _process_descriptor(self.pid)
@@ -56,12 +67,12 @@ class Worker:
             raise NotConfined(refusal[1:]) if refusal[0] == "N" else InvcheckError(f"a worker could not be started: {refusal[1:]}")
 
     def _become(
-        self, entry: Sequence[str], inherited: tuple[int, ...], unshare: Callable[[int], None] | None, output: int, status: int
+        self, entry: Sequence[str], inherited: Inherited, root: str, unshare: Callable[[int], None] | None, output: int, status: int
     ) -> NoReturn:
         """Turn the forked child into the worker; whatever goes wrong is reported, and nothing of ours runs on."""
         try:
             os.setsid()  # a terminal's Ctrl-C is the supervisor's business
-            confine.end_with(inherited[0])
+            confine.end_with(inherited.life)
             if unshare is not None:
                 try:
                     confine.enter(unshare)
@@ -71,12 +82,12 @@ class Worker:
             null = os.open(os.devnull, os.O_RDONLY)
             for source, target in ((null, 0), (output, 2), (2, 1)):
                 os.dup2(source, target)
-            confine.close_others({*inherited, status})
-            for descriptor in inherited:
+            confine.close_others({*inherited.descriptors(), status})
+            for descriptor in inherited.descriptors():
                 os.set_inheritable(descriptor, True)
-            given, _ = environ.scrubbed(os.environ, f"{self.temp}/home", f"{self.temp}/temp")
-            alone = "alone" if unshare is not None else ""
-            given[channel.VARIABLE] = ",".join([*map(str, inherited), alone, f"{self.temp}/temp"])
+            given, _ = environ.scrubbed(os.environ, f"{self.temp}/home", inherited.temp)
+            os.chdir(root)
+            given[VARIABLE] = inherited.text()
             os.execve(sys.executable, [sys.executable, *entry], given)  # noqa: S606  # our own interpreter
         except OSError as error:
             os.write(status, f"E{error.strerror} ({_name(error)})".encode())
@@ -132,9 +143,9 @@ class Worker:
         notes, _ = network.noted(self._notes)
         return [{name: value for name, value in note.items() if name != "process"} for note in notes]
 
-    def standing(self, root: str) -> str | None:
+    def standing(self) -> str | None:
         """Ask a stuck worker where in the project it stands; None when it does not answer in 300 ms."""
-        return stuck.ask(self.pid, self._frames, root)
+        return stuck.ask(self.pid, self._frames, self._root)
 
     def dismiss(self) -> None:
         """Let an idle worker end by itself: there are no more tasks."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from invcheck import record as records
 from invcheck.sandbox import ambient, chance, clock, environ, imports, listeners, network
+from invcheck.sandbox.inherited import inherited
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -18,17 +20,17 @@ if TYPE_CHECKING:
 _installed = False
 
 
-def install(root: str, *, notes: int | None = None, alone: bool = False, temp: str | None = None, armed: bool = True) -> None:
+def install(root: str | PathLike[str], *, armed: bool = True) -> None:
     """Prepare this process, for good; outside of a trial only the gate shows.
 
-    ``root`` is the project's folder. ``notes`` is the descriptor that breaches are appended to, ``alone`` says that the
-    process has a network namespace of its own, ``temp`` is the worker's own temp folder. Without ``armed`` the network
-    is cut in trials only, for a process that is not the sandbox's own.
+    ``root`` is the project's folder. Without ``armed`` the network is cut in trials only, for a process that is not the
+    sandbox's own. A worker takes everything else from what it inherits.
     """
     global _installed  # noqa: PLW0603  # one sandbox per process
-    ambient.install(root)
-    listeners.install(alone=alone, temp=temp)
-    network.install(notes, armed=armed)
+    given = inherited()
+    ambient.install(fspath(root))
+    listeners.install(alone=given is not None and given.alone, temp=given.temp if given else None)
+    network.install(given.notes if given else None, armed=armed)
     if not _installed:
         clock.install()
         chance.install()
