@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ _NOT_YET = {
     "drill": "there is no command that reads it yet",
     "prompts": "there is no command that reads it yet",
 }
+_SECTIONS = {"model": ("models", "AnyModel"), "ledger": ("probespecs", "AnyProbe"), "probes": ("probespecs", "Probes")}
+"""Keys whose shape is loaded only where they stand: module and name."""
 _ELSEWHERE = "smoke"
 """The key of files that ask a real upstream: they belong to another command, and are never collected."""
 
@@ -149,13 +152,26 @@ def _touched(mistakes: Mistakes, at: At, wrong: set[Place | None]) -> bool:
 
 
 def _structure(spec: Mapping[str, Json], at: At, mistakes: Mistakes) -> None:
+    _shaped("specs", "CheckSpec", spec, at, mistakes)
+    for key, (module, name) in _SECTIONS.items():
+        if spec.get(key) is not None:
+            _shaped(module, name, spec[key], (*at, key), mistakes)
+
+
+def _shaped(module: str, name: str, value: Json, at: At, mistakes: Mistakes) -> None:
     from pydantic import ValidationError  # noqa: PLC0415  # 90 ms that only a YAML file pays
 
-    adapter, known = _shape()
     try:
-        adapter.validate_python(spec)
+        _adapter(module, name).validate_python(value)
     except ValidationError as error:
-        mistakes.structure(error, spec, at, known)
+        mistakes.structure(error, value, at)
+
+
+@cache
+def _adapter(module: str, name: str) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter  # noqa: PLC0415  # 90 ms that only a YAML file pays
+
+    return TypeAdapter(getattr(import_module(f"invcheck.suite.{module}"), name))
 
 
 def _drift(model: Json, at: At, mistakes: Mistakes) -> None:
@@ -172,18 +188,6 @@ def _drift(model: Json, at: At, mistakes: Mistakes) -> None:
         steps = re.findall(r"\.([^.\[]+)|\[(\d+)\]", str(error.fields["path"]))
         inner = tuple(int(index) if index else name for name, index in steps)
         mistakes.add(error.code, error.message, (*at, "drifting", "schema", *inner), key=True, hint=error.hint)
-
-
-@cache
-def _shape() -> tuple[TypeAdapter[Any], list[tuple[str, ...]]]:
-    from pydantic import TypeAdapter  # noqa: PLC0415  # 90 ms that only a YAML file pays
-
-    from invcheck.suite import specs  # noqa: PLC0415  # it imports pydantic
-
-    found = [value for value in vars(specs).values() if isinstance(value, type) and issubclass(value, specs.Spec)]
-    kinds: list[type[specs.Spec]] = [specs.CheckSpec, *found]
-    known = [tuple(field.alias or name for name, field in kind.model_fields.items()) for kind in kinds]
-    return TypeAdapter(specs.CheckSpec), known
 
 
 def _claims(expect: Json, at: At, mistakes: Mistakes) -> tuple[tuple[Claim, ...], tuple[Place, ...]]:

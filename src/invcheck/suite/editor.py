@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _FIELD = re.compile(r"``(\w+)``")
+_CHECK = {"$ref": "#/$defs/Check"}
 _ASSERTION = {"$ref": "#/$defs/Assertion"}
 
 
@@ -28,22 +29,33 @@ def json_schema() -> dict[str, Json]:
     >>> json_schema()["title"]
     'invcheck check file'
     """
-    from pydantic.json_schema import models_json_schema  # noqa: PLC0415  # only this and YAML files pay for pydantic
+    from pydantic import TypeAdapter  # noqa: PLC0415  # only this and YAML files pay for pydantic
 
-    from invcheck.suite import specs  # noqa: PLC0415  # it imports pydantic
-
-    _, shape = models_json_schema([(specs.CheckSpec, "validation"), (specs.FileSpec, "validation")], by_alias=True)
-    definitions = {name: _shortened(definition) for name, definition in shape["$defs"].items()}
-    definitions["CheckSpec"]["properties"]["expect"] |= {"items": _ASSERTION, "minItems": 1}
-    definitions["CheckSpec"]["properties"]["cases"].pop("discriminator", None)
+    shape = TypeAdapter(_whole_check()).json_schema(by_alias=True)
+    check = {key: value for key, value in shape.items() if key != "$defs"}
+    definitions = {name: _shortened(definition) for name, definition in {"Check": check, **shape["$defs"]}.items()}
+    definitions["Check"]["properties"]["expect"] |= {"items": _ASSERTION, "minItems": 1}
     definitions["Assertion"] = _assertion()
+    several = {"checks": {"type": "array", "items": _CHECK, "minItems": 1}}
     smoke = {"type": "object", "properties": {"smoke": {}}, "required": ["smoke"], "additionalProperties": False}
     return {
         "$schema": DIALECT,
         "title": "invcheck check file",
-        "anyOf": [{"$ref": "#/$defs/CheckSpec"}, {"$ref": "#/$defs/FileSpec"}, smoke],
+        "anyOf": [_CHECK, {"type": "object", "properties": several, "required": ["checks"], "additionalProperties": False}, smoke],
         "$defs": dict(sorted(definitions.items())),
     }
+
+
+def _whole_check() -> Any:
+    """The spec of a check with the shapes of its sections, which a run loads one by one."""
+    from pydantic import Field, create_model  # noqa: PLC0415  # only this and YAML files pay for pydantic
+
+    from invcheck.suite import models, probespecs, specs  # noqa: PLC0415  # they import pydantic
+
+    fields = specs.CheckSpec.model_fields
+    sections: dict[str, Any] = {"model": models.AnyModel, "ledger": probespecs.AnyProbe, "probes": probespecs.Probes}
+    described: dict[str, Any] = {key: (kind | None, Field(None, description=fields[key].description)) for key, kind in sections.items()}
+    return create_model("Check", __base__=specs.CheckSpec, __doc__=specs.CheckSpec.__doc__, **described)
 
 
 def _shortened(definition: dict[str, Json]) -> dict[str, Json]:

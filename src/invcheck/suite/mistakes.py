@@ -69,11 +69,8 @@ class Mistakes:
         quote = line[start : start + 1] in ("'", '"')
         return start + quote + column if line.startswith(text, start + quote) else start + 1
 
-    def structure(self, error: ValidationError, value: Json, at: At, known: Sequence[Sequence[str]]) -> None:
-        """Enter what pydantic found wrong with ``value``: one mistake a place, whichever branches said so.
-
-        ``known`` gives the keys of every spec, for did-you-mean.
-        """
+    def structure(self, error: ValidationError, value: Json, at: At) -> None:
+        """Enter what pydantic found wrong with ``value``: one mistake a place, whichever branches said so."""
         needed: dict[At, list[str]] = {}
         missing: list[tuple[At, str]] = []
         for fault in error.errors(include_url=False, include_input=False):
@@ -81,7 +78,7 @@ class Mistakes:
             kind, context = fault["type"], fault.get("ctx", {})
             where = (*at, *path)
             if kind == "extra_forbidden":
-                self._unknown(where, _likely(_at(value, path[:-1]), known))
+                self._unknown(where, _likely(_at(value, path[:-1])))
             elif kind == "missing":
                 missing.append((where, str(below)))
             elif kind.isupper() and kind != "UNKNOWN_KIND":
@@ -137,8 +134,11 @@ def _walk(value: Json, loc: Sequence[str | int]) -> tuple[At, str | int | None]:
     return tuple(path), missing
 
 
-def _likely(value: Mapping[str, Json], known: Sequence[Sequence[str]]) -> list[str]:
+def _likely(value: Mapping[str, Json]) -> list[str]:
     """The keys of the specs that a mapping shares most keys with."""
+    from invcheck.suite.shapes import spellings  # noqa: PLC0415  # it imports pydantic
+
+    known = spellings()
     shared = [len(value.keys() & set(keys)) for keys in known]
     return list(dict.fromkeys(key for keys, count in zip(known, shared, strict=True) if count == max(shared) for key in keys))
 
