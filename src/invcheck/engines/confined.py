@@ -44,7 +44,8 @@ class Pool:
         self._root = str(Path.cwd() if root is None else root)
         self._entry, self._jobs, self._require, self._cap, self._output = entry, max(1, jobs), require_kernel, cap_seconds, output
         self._workers: list[Worker] = []
-        self._layer: tuple[str, str | None] | None = None
+        self._reason: str | None = None
+        self._probed = False
         self._unshare: Callable[[int], None] | None = None
         self._folder: str | None = None
         self._started = 0
@@ -56,11 +57,16 @@ class Pool:
         self.close()
 
     @property
-    def layer(self) -> tuple[str, str | None]:
-        """How the workers are confined: ("namespaces", None), or ("in-process", the kernel's reason)."""
-        if self._layer is None:
+    def layer(self) -> str:
+        """How the workers are confined: "namespaces", or "in-process" where the kernel refuses."""
+        if not self._probed:
             self._start()
-        return self._layer or ("in-process", None)
+        return "namespaces" if self._unshare is not None else "in-process"
+
+    @property
+    def reason(self) -> str | None:
+        """Why the workers are not in namespaces, in the kernel's words; None where they are."""
+        return self._reason if self.layer == "in-process" else None
 
     def run(self, tasks: Iterable[Json]) -> Iterator[tuple[int, Json]]:
         """Give (task index, message) as messages come; the last one of each task is one of these, others are ``event``.
@@ -113,7 +119,7 @@ class Pool:
             from tempfile import mkdtemp  # noqa: PLC0415  # not before there is a worker
 
             self._folder = mkdtemp(prefix="invcheck-")
-        if self._layer is None:
+        if not self._probed:
             self._unshare = confine.prepare()
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
@@ -128,9 +134,9 @@ class Pool:
                     code="GATE_REQUIRED",
                     hint='gate.require = "kernel" is set; allow unprivileged user namespaces here, or drop the setting',
                 ) from None
-            self._unshare, self._layer = None, ("in-process", str(refusal))
+            self._unshare, self._reason, self._probed = None, str(refusal), True
             return self._start()
-        self._layer = self._layer or ("namespaces", None)
+        self._probed = True
         self._workers.append(worker)
         return worker
 

@@ -17,7 +17,8 @@ class Pool:
     [(0, {'done': 42})]
     """
 
-    layer = ("in-process", "the inline engine")
+    layer = "in-process"
+    reason: str | None = "the inline engine runs in this process"
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self._handlers = handlers
