@@ -209,6 +209,8 @@ def test_raises_where_nothing_was_raised() -> None:
     found = claim.each({"error": None, "counts": {"attempted": 0}})
     assert (found.path, found.expected, found.got) == ("$.error", "raises E", "no error")
     assert claim.each({"counts": {"attempted": 0}}).code == "EMPTY_SELECTION"
+    assert claim.each({"error": "E", "counts": {"attempted": 0}}).code == "WRONG_TYPE"
+    assert claim.each({"error": {"type": 5}, "counts": {"attempted": 0}}).code == "WRONG_TYPE"
     found = claim.each({"error": {"type": "E", "message": None}, "counts": {"attempted": 0}})
     assert (found.path, found.code) == ("$.error.message", "WRONG_TYPE")
     assert claim.each({"error": {"type": "F", "message": None}, "counts": {"attempted": 0}}).got == "F"

@@ -117,6 +117,14 @@ def test_events_that_cannot_be_told_apart_are_refused(first: Any, then: Any, fie
     assert hint is None or (caught.value.hint or "").startswith(hint)
 
 
+def test_a_journal_of_a_recorded_row_may_be_poor() -> None:
+    """Entries that are no events, and calls that are not there, match nothing and raise nothing."""
+    claim = Before({"kind": "call", "state": "served"}, "row")
+    journal = [5, {}, {"kind": "call"}, {"kind": "call"}, {"kind": "row"}]
+    assert claim.each({"journal": journal, "calls": [5, {"state": "served"}]}) is None
+    assert claim.each({"journal": journal}).code == "EMPTY_SELECTION"
+
+
 def test_before_reads_the_journal() -> None:
     """It looks at the journal alone."""
     assert Before("call", "row").reads() == (compile_path("$.journal"),)

@@ -280,7 +280,9 @@ def _needs_spelling(value: Json) -> bool:
 class Not(Claim):
     """The claim's opposite, spelled ``not-KEY`` in a check file; only a claim that could be decided is turned.
 
-    >>> Not(Contains("$.output", any=["sorry"]))                                   # doctest: +SKIP
+    >>> from invcheck.assertions import Contains
+    >>> Not(Contains("$.output", any=["sorry"])).each({"output": "Yes."}) is None
+    True
     """
 
     claim: Claim
@@ -311,6 +313,3 @@ class Not(Claim):
 def hints(kind: type[Claim]) -> Mapping[str, Any]:
     """Give the types of a claim's fields, resolved, for a validator to be built from."""
     return {name: hint for name, hint in get_type_hints(kind, include_extras=True).items() if name in kind._fields}
-
-
-Make: TypeAlias = Callable[..., Claim]

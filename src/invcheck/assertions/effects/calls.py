@@ -227,7 +227,9 @@ class Raises(Part):
         wanted = " or ".join(self._names())
         if error is None:
             return Break("$.error", f"raises {wanted}", "no error")
-        got, message = str(error["type"]), error.get("message")
+        if not isinstance(error, dict) or not isinstance(error.get("type"), str):
+            return wrong_type("$.error", "object with a type", error)
+        got, message = error["type"], error.get("message")
         if not any(_same_name(name, got) for name in self._names()):
             return Break("$.error.type", wanted, f"{got}: {message}" if message else got)
         if self.match is None:

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from invcheck import paths
 from invcheck.assertions.claim import Break, Claim, Claims, Selector, inner, invalid, nothing
 from invcheck.assertions.fuse import Fuser, fuse
 from invcheck.assertions.patterns import mismatch, refuse
@@ -14,6 +13,7 @@ from invcheck.assertions.registry import nearest
 from invcheck.assertions.selection import chosen
 from invcheck.errors import Unevaluated, UsageError
 from invcheck.freeze import frozen, show
+from invcheck.paths import Path, compile_path
 from invcheck.resolve import is_reference, resolve
 from invcheck.vocabulary import Json
 
@@ -47,7 +47,7 @@ class Implies(Claim):
             broken.expected += f", because {' and '.join(claim.describe() for claim in inner(self.if_))}"
         return broken
 
-    def reads(self) -> tuple[paths.Path, ...]:
+    def reads(self) -> tuple[Path, ...]:
         """What the inner claims read."""
         return tuple(path for claim in (*inner(self.if_), *inner(self.then)) for path in claim.reads())
 
@@ -77,15 +77,19 @@ def _place(document: Json, pattern: dict[str, Json], field: str) -> int | Break:
     journal = document.get("journal") if isinstance(document, dict) else None
     if not isinstance(journal, list):
         return nothing(_JOURNAL, "the journal")
-    calls = iter(document.get("calls", ()))
+    calls = iter(compile_path("$.calls[*]").values(document))
     for place, entry in enumerate(journal):
-        known = {**next(calls, {}), **entry} if entry["kind"] == "call" else entry
+        known = _joined(entry, next(calls, None)) if isinstance(entry, dict) and entry.get("kind") == "call" else entry
         if mismatch(pattern, known, "$", document) is None:
             return place
     return Break(_JOURNAL.text, f"an event like {field}: {show(pattern)}", "no such event", decided=False, code="EMPTY_SELECTION")
 
 
-_JOURNAL = paths.compile_path("$.journal")
+def _joined(entry: dict[str, Json], call: Json) -> dict[str, Json]:
+    return {**call, **entry} if isinstance(call, dict) else entry
+
+
+_JOURNAL = compile_path("$.journal")
 
 
 class Before(Claim):
@@ -117,7 +121,7 @@ class Before(Claim):
             return None
         return Break(f"$.journal[{then}]", f"{show(self.first)} before {show(self.then)}", f"the first stands at $.journal[{first}] only")
 
-    def reads(self) -> tuple[paths.Path, ...]:
+    def reads(self) -> tuple[Path, ...]:
         """The journal."""
         return (_JOURNAL,)
 
