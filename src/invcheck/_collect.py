@@ -57,9 +57,7 @@ def _inside(path: Path, root: Path) -> Path:
     """The path relative to the project, without dots; other tools' YAML stands all over a project, so `checks` stands for it."""
     full = Path(os.path.normpath(root / path))
     if not full.is_relative_to(root):
-        raise UsageError(
-            f"{path.as_posix()} lies outside of the project", code="OUTSIDE_PROJECT", hint="run invcheck in the project's folder"
-        )
+        raise _wrong(path, "this lies outside of the project", "OUTSIDE_PROJECT", "run invcheck in the project's folder")
     return Path(DEFAULT) if full == root else full.relative_to(root)
 
 
@@ -67,20 +65,25 @@ def _below(path: Path, root: Path, *, optional: bool) -> list[Path]:
     full = root / path
     if full.is_file():
         if path.suffix not in (*_YAML, ".py"):
-            raise UsageError(f"{path.as_posix()} is no check file", code="WRONG_FILE", hint="check files are *.yaml, *.yml and check_*.py")
+            raise _wrong(path, "this is no check file", "WRONG_FILE", "check files are *.yaml, *.yml and check_*.py")
         return [path]
     if not full.is_dir():
         if optional:
             return []
         near = did_you_mean(path.name, sorted(each.name for each in full.parent.iterdir())) if full.parent.is_dir() else None
         hint = f"did you mean {(path.parent / near).as_posix()}?" if near else None
-        raise UsageError(f"there is no file or folder {path.as_posix()}", code="MISSING_FILE", hint=hint)
+        raise _wrong(path, "there is no such file or folder", "MISSING_FILE", hint)
     found = []
     for folder, folders, names in os.walk(full):
         here = Path(folder).relative_to(root)
         folders[:] = [name for name in folders if name[0] not in "._" and (here / name).parts not in _NOT_CHECKS]
         found += [here / name for name in names if _is_check(name)]
     return found
+
+
+def _wrong(path: Path, message: str, code: str, hint: str | None) -> UsageError:
+    """The path is the place, so that whoever asks for a check of it is not told a second time."""
+    return UsageError(message, code=code, place=Place(path.as_posix()), hint=hint)
 
 
 def _is_check(name: str) -> bool:
