@@ -37,7 +37,7 @@ def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *
     breaches = document.get("breaches") or []
     error = None if raises else document.get("error")
     known = [finding for finding in latched if not (finding.code == "SCRIPT_UNUSED" and (script or error is not None))]
-    findings: list[Finding] = [*([_network(breaches)] if breaches else []), *known]
+    findings: list[Finding] = [*([breached(breaches)] if breaches else []), *known]
     moot: list[Path] = []
     for finding in known:
         moot += _moot(finding)
@@ -69,18 +69,19 @@ def _explained(error: Json, findings: Sequence[Finding]) -> bool:
     )
 
 
-def _network(breaches: Sequence[Json]) -> Finding:
+def breached(breaches: Sequence[Json]) -> Finding:
+    """Give the finding of attempts to leave the sandbox: what was wanted first, from where, and how many more there were."""
     first = breaches[0]
     wanted, where = first.get("wanted") or show(first), first.get("where")
     more = f", and {len(breaches) - 1} more" if len(breaches) > 1 else ""
-    place = f" from {where}" if where else ""
     return Finding(
         "NETWORK",
         Verdict.BROKEN,
-        f"the sandbox was left for {wanted}{place}{more}",
+        f"the sandbox was left for {wanted}{f' from {where}' if where else ''}{more}",
         path="$.breaches[0]",
         expected="nothing reaches the network",
         got=f"{wanted}{more}",
+        place=Place(str(where).rpartition(":")[0], first["line"]) if where and first.get("line") else None,
         hint=_HINT,
     )
 

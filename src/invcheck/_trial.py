@@ -1,0 +1,245 @@
+"""Stage: run the app once, under one case and one seed, and give what happened as one JSON document."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
+
+from invcheck import binding
+from invcheck.errors import InvcheckError, NotJson
+from invcheck.faces import bind as bind_face
+from invcheck.freeze import snapshot
+from invcheck.ledger import probe
+from invcheck.record import Record
+from invcheck.resolve import resolve
+from invcheck.sandbox import box
+from invcheck.sources import read as read_double
+from invcheck.suite import Case, Check
+from invcheck.trial import Trial, begin, close, end
+from invcheck.vocabulary import Finding, Json, State, Verdict
+
+if TYPE_CHECKING:
+    from invcheck.sandbox.clock import Clock
+
+_RENAMED = {"PatternError": "error"}
+"""Exceptions that newer Pythons call otherwise: the older name stands in every result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a trial leaves: its observation, and what was latched on the way."""
+
+    observation: dict[str, Json]
+    latched: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A check with everything that it names found once: what every one of its trials begins from."""
+
+    check: Check
+    function: Callable[..., Any]
+    setup: Callable[[Trial], Mapping[str, object] | None] | None
+    double: Callable[[], Any] | None
+    wanted: Mapping[str, Any]
+
+
+def subject(check: Check) -> Subject:
+    """Find what a check names, without running any of it; InvcheckError where something is not there or does not fit."""
+    function: Any = check.function if check.function is not None else resolve(str(check.app))
+    setup: Any = resolve(check.setup) if isinstance(check.setup, str) else check.setup
+    for spec in (check.ledger, *check.probes.values()):
+        if spec is not None:
+            probe(spec, tmp=None, load=resolve)
+    double = read_double(check.model, load=resolve) if check.model is not None else None
+    return Subject(check, function, setup, double, binding.wanted(function))
+
+
+def run(subject: Subject, case: Case, seed: int, *, root: Path, tmp: Path) -> Ran:
+    """Run a check once for ``case`` under ``seed``, inside the sandbox; ``tmp`` is where its own folder may be made.
+
+    Whatever the app raises becomes ``$.error``; only KeyboardInterrupt leaves.
+    """
+    record = Record(seed)
+    with box.trial(record, clock=subject.check.clock):
+        clock = cast("Clock", record.clock)  # the box has just set one
+        trial = Trial(record, clock, case=case.id, input=case.input, folder=tmp / "trial", load=resolve)
+        try:
+            return _observe(subject, case, trial, record, root)
+        finally:
+            close(trial)
+
+
+def _observe(subject: Subject, case: Case, trial: Trial, record: Record, root: Path) -> Ran:
+    output: object = None
+    error: dict[str, Json] | None = None
+    start = trial.clock.elapsed
+    try:
+        arguments = _prepared(subject, case, trial)
+        begin(trial)
+    except InvcheckError as problem:
+        record.latch(_errored(problem.code, f"before the app ran: {problem.message}", problem.hint))
+    except Exception as problem:
+        told = _error(problem, root, None)
+        record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'} in {told['where']}"))
+    else:
+        start = trial.clock.elapsed
+        output, error = _driven(subject, arguments, root)
+    return _document(case, trial, record, output=output, error=error, elapsed=trial.clock.elapsed - start)
+
+
+def _prepared(subject: Subject, case: Case, trial: Trial) -> dict[str, Any]:
+    """Everything up to the app's first line: probes, double, setup, arguments."""
+    check = subject.check
+    if check.ledger is not None:
+        trial.watch_ledger(check.ledger)
+    for name, spec in check.probes.items():
+        trial.probe(name, spec)
+    if subject.double is not None:
+        trial.model = subject.double()
+    extra = (subject.setup(trial) or {}) if subject.setup is not None else {}
+    given = _given(subject, trial)
+    if check.function is None:
+        return binding.arguments(subject.function, snapshot(case.input), {**given, **extra})
+    # a Python check takes the trial first, then whatever it names of what an app would be given
+    return {name: given[name] if position else trial for position, name in enumerate(inspect.signature(check.function).parameters)}
+
+
+def _given(subject: Subject, trial: Trial) -> dict[str, Any]:
+    """What the sandbox has for the parameters that are so named; `model` is a port where its annotation is a Protocol."""
+    given: dict[str, Any] = {}
+    for name, annotation in subject.wanted.items():
+        if name != "model":
+            given[name] = getattr(trial, name)
+        elif trial.model is not None:
+            given[name] = bind_face(trial.model, annotation)
+    return given
+
+
+def _driven(subject: Subject, arguments: dict[str, Any], root: Path) -> tuple[object, dict[str, Json] | None]:
+    try:
+        output = subject.function(**arguments)
+        if inspect.isawaitable(output):
+            output = _awaited(output)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # whatever leaves the app is what happened: it is judged, not handled
+        return None, _error(error, root, subject.check.file if subject.check.function is not None else None)
+    return output, None
+
+
+def _awaited(output: Any) -> object:
+    import asyncio  # noqa: PLC0415  # 57 ms that a synchronous app does not pay
+
+    async def wait() -> object:
+        return await output
+
+    return asyncio.run(wait())
+
+
+def _error(error: BaseException, root: Path, check_file: str | None) -> dict[str, Json]:
+    """What escaped, without what differs between machines and Python versions.
+
+    The message is kept only where the project's own code raised; ``in_check`` marks an error of the check itself.
+    """
+    frames = _frames(error.__traceback__, root)
+    innermost = frames[-1] if frames else None
+    where = next((frame for frame in reversed(frames) if frame), None)
+    name = type(error).__name__
+    told: dict[str, Json] = {
+        "type": _RENAMED.get(name, name),
+        "message": str(error) if innermost or isinstance(error, InvcheckError) else None,
+        "where": f"{where[0]}:{where[1]}" if where else None,
+    }
+    if check_file is not None and where is not None and where[0] == check_file:
+        told["in_check"] = {"line": where[2], "assertion": isinstance(error, AssertionError)}
+    return told
+
+
+def _frames(traceback: TracebackType | None, root: Path) -> list[tuple[str, str, int] | None]:
+    """The call chain, outermost first: (file, function, line) of project frames, None for all others."""
+    frames: list[tuple[str, str, int] | None] = []
+    home = f"{root}/"
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        inside = code.co_filename.startswith(home) and "site-packages" not in code.co_filename and "/.venv/" not in code.co_filename
+        ours = f"{traceback.tb_frame.f_globals.get('__name__')}.".startswith("invcheck.")
+        if not ours:  # what a double raises is raised, for the app, where it asked
+            frames.append((code.co_filename[len(home) :], code.co_name, traceback.tb_lineno) if inside else None)
+        traceback = traceback.tb_next
+    return frames
+
+
+def _errored(code: str, message: str, hint: str | None = None) -> Finding:
+    return Finding(code, Verdict.ERRORED, message, hint=hint)
+
+
+def _document(case: Case, trial: Trial, record: Record, *, output: object, error: Json, elapsed: float) -> Ran:
+    seen = end(trial)
+    for what, problem in seen.problems:
+        record.latch(_errored("PROBE_FAILED", f"{what}: {problem.message}", problem.hint))
+    try:
+        plain = snapshot(output, strict=True)
+    except NotJson as problem:
+        plain = snapshot(output)
+        where = "$.output" + str(problem.fields.get("path", "$"))[1:]
+        record.latch(
+            Finding(
+                "OUTPUT_NOT_JSON", Verdict.BROKEN, f"the app's output is no plain JSON: {problem.message}", path=where, hint=problem.hint
+            )
+        )
+    findings = tuple(record.findings())
+    document: dict[str, Json] = {
+        "invcheck": 1,
+        "input": case.input,
+        "output": plain,
+        "error": error,
+        "calls": record.calls,
+        "counts": _counts(record.calls),
+        "usage": _usage(record.calls),
+        "ledger": record.ledger,
+        "effects": record.effects,
+        "waits": record.waits,
+        "elapsed": elapsed,
+        "journal": record.journal,
+        "breaches": record.breaches,
+        "ambient": [{"source": source, "where": where, "count": count} for (source, where), count in sorted(record.ambient.items())],
+        "probes": seen.probes,
+        "unused": [finding.message for finding in findings if finding.code == "SCRIPT_UNUSED"],
+    }
+    if seen.tmp is not None:
+        document = _without(document, seen.tmp)
+    return Ran(document, findings)
+
+
+def _counts(calls: list[dict[str, Json]]) -> dict[str, Json]:
+    counts = dict.fromkeys(("attempted", *map(str, State)), 0)
+    for call in calls:
+        counts["attempted"] += 1
+        counts[call["state"]] += 1
+    return counts
+
+
+def _usage(calls: list[dict[str, Json]]) -> dict[str, int]:
+    total = {"input_tokens": 0, "output_tokens": 0}
+    for call in calls:
+        if call["state"] == State.SERVED.value:
+            for name, tokens in ((call["outcome"] or {}).get("usage") or {}).items():
+                if tokens is not None:
+                    total[name] = total.get(name, 0) + tokens
+    return total
+
+
+def _without(value: Json, folder: str) -> Any:
+    """The same document where the trial's folder is spelled ``<tmp>``: its real name is of this machine and moment."""
+    if isinstance(value, str):
+        return value.replace(folder, "<tmp>")
+    if isinstance(value, dict):
+        return {_without(key, folder): _without(item, folder) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without(item, folder) for item in value]
+    return value

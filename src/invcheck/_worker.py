@@ -1,0 +1,182 @@
+"""What a confined worker does when it is asked: collect a file, prepare a check, run the trials of a case.
+
+A worker is a fresh process that was confined before it imported any user code; see `engines`. It never imports pydantic
+for itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+from invcheck import _collect, _judge, _trial, binding, results, suite
+from invcheck.engines import channel
+from invcheck.errors import CheckFileError, InvcheckError
+from invcheck.freeze import digest
+from invcheck.sandbox import box, network
+from invcheck.suite import Case, Check
+from invcheck.vocabulary import Finding, Json, Place, Result, Verdict
+
+Emit = Callable[[Json], None]
+
+
+def collect(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler takes both
+    """Import one Python check file: its checks as plain JSON, and what is wrong with it."""
+    checks, found = _python(task["file"])
+    problems, fit = list(found), []
+    for check in checks:
+        try:
+            _trial.subject(check)
+        except InvcheckError as problem:
+            problems.append(_placed(problem, check))
+        else:
+            fit.append(check.plain())
+    return {"checks": fit, "problems": [_problem(problem) for problem in problems]}
+
+
+def prepare(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler takes both
+    """Find what one check refers to and bind its inputs, without running anything: what is wrong with it."""
+    check = _check(task)
+    problems: list[InvcheckError] = []
+    try:
+        subject = _trial.subject(check)
+    except InvcheckError as problem:
+        problems.append(problem)
+    else:
+        names = binding.GIVEN if check.model is not None else binding.GIVEN - {"model"}
+        for case in check.cases:
+            problems += _bound(check, case, subject.function, names)
+    problems += _breaches(check.file)
+    return {"problems": [_problem(_placed(problem, check)) for problem in problems]}
+
+
+def _bound(check: Check, case: Case, function: object, names: frozenset[str]) -> list[InvcheckError]:
+    try:
+        binding.fits(function, case.input, names, open_ended=check.setup is not None)
+    except InvcheckError as problem:
+        return [_at(problem, case.place or check.place)]
+    return []
+
+
+def _breaches(file: str) -> list[InvcheckError]:
+    """What reached for the network while user code was being imported."""
+    return [
+        CheckFileError(
+            f"the network was reached for while loading: {breach['wanted']} ({breach['where']})", code="NETWORK", place=Place(file)
+        )
+        for breach in network.pending()
+    ]
+
+
+def case(task: Json, emit: Emit) -> Json:
+    """Run every trial of one case of one check, and judge each: a `Result` as plain JSON."""
+    check = _check(task)
+    chosen = next(case for case in check.cases if case.id == task["case"])
+    subject = _trial.subject(check)
+    judge = _judge.Judge(check.claims, parse=check.parse)
+    across, tally = judge.start(), Tally()
+    root, tmp = Path.cwd(), Path(os.environ["TMPDIR"])
+    for seed in range(task["seed"], task["seed"] + task["runs"]):
+        ran = _trial.run(subject, chosen, seed, root=root, tmp=tmp)
+        verdict, findings = judge.trial(ran.observation, ran.latched)
+        tally.add(seed, verdict, findings, ran.observation)
+        across.add(seed, ran.observation, ran.latched)
+        emit({"ran": seed})
+    tally.across(across.finish(complete=task["complete"]))
+    return results.plain(tally.result(check, chosen, task["seed"], str(root)))
+
+
+@dataclass(slots=True)
+class Tally:
+    """Adds up the trials of a case: one finding a claim and code, with its first seed and how many trials showed it."""
+
+    trials: dict[str, int] = field(default_factory=lambda: {verdict.value: 0 for verdict in Verdict})
+    found: dict[tuple[int | None, str, str | None], Finding] = field(default_factory=dict)
+    outputs: set[str] = field(default_factory=set)
+
+    def add(self, seed: int, verdict: Verdict, findings: tuple[Finding, ...], observation: Json) -> None:
+        """Enter one trial."""
+        self.trials[verdict.value] += 1
+        self.outputs.add(digest(observation["output"]))
+        for finding in findings:
+            self._enter(replace(finding, seed=seed))
+
+    def across(self, findings: tuple[Finding, ...]) -> None:
+        """Enter what the claims across the runs came to."""
+        for finding in findings:
+            self._enter(finding)
+
+    def _enter(self, finding: Finding) -> None:
+        key = (finding.assertion, finding.code, finding.claim)
+        known = self.found.get(key)
+        self.found[key] = finding if known is None else replace(known, count=known.count + 1)
+
+    def result(self, check: Check, case: Case, seed: int, root: str) -> Result:
+        """Give what the case came to: broken over errored over kept."""
+        findings = tuple(_shown(finding, check, root) for finding in self.found.values())
+        verdicts = {finding.verdict for finding in findings}
+        verdict = next((each for each in (Verdict.BROKEN, Verdict.ERRORED) if each in verdicts), Verdict.KEPT)
+        runs = sum(self.trials.values())
+        return Result(
+            check=check.id,
+            case=case.id,
+            place=case.place or check.place,
+            seed=seed,
+            runs=runs,
+            trials=self.trials,
+            verdict=verdict,
+            findings=findings,
+            tags=check.tags,
+            distinct=len(self.outputs) if runs > 1 else None,
+        )
+
+
+def _shown(finding: Finding, check: Check, root: str) -> Finding:
+    """A finding with its claim's place, and without the project's own folder in any text."""
+    place = finding.place
+    if place is None and finding.assertion is not None and finding.assertion < len(check.claim_places):
+        place = check.claim_places[finding.assertion]
+    texts = {name: text.replace(root + "/", "") for name in ("message", "expected", "got", "hint") if (text := getattr(finding, name))}
+    return replace(finding, place=place, **texts)
+
+
+def _check(task: Json) -> Check:
+    if "python" not in task:
+        return suite.build(task["check"])
+    checks, _ = _python(task["python"])
+    return next(check for check in checks if check.name == task["name"])
+
+
+@lru_cache(maxsize=None)
+def _python(file: str) -> tuple[tuple[Check, ...], tuple[InvcheckError, ...]]:
+    checks, problems = _collect.python_checks(Path(file), Path.cwd())
+    return tuple(checks), (*problems, *_breaches(file))
+
+
+def _placed(problem: InvcheckError, check: Check) -> InvcheckError:
+    return problem if problem.place else _at(problem, check.place)
+
+
+def _at(problem: InvcheckError, place: Place) -> InvcheckError:
+    return type(problem)(problem.message, code=problem.code, place=place, hint=problem.hint, **problem.fields)
+
+
+def _problem(problem: InvcheckError) -> Json:
+    spot = problem.place and [problem.place.file, problem.place.line, problem.place.column]
+    return {"code": problem.code, "message": problem.message, "hint": problem.hint, "place": spot, "exit": problem.exit}
+
+
+def main() -> None:
+    """Serve until the supervisor closes the channel."""
+    root = Path.cwd()
+    sys.path.insert(0, str(root))
+    box.install(root)
+    channel.serve({"collect": collect, "prepare": prepare, "case": case})
+
+
+if __name__ == "__main__":
+    main()
