@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 from invcheck import record, replies
-from invcheck.errors import CallCancelled, NotInTest, PortMismatch, ScriptedModelError
+from invcheck.errors import CallCancelled, InvcheckError, NotInTest, ScriptedModelError
 from invcheck.freeze import show, snapshot
 from invcheck.request import AbortSignal, Call, Request
 from invcheck.vocabulary import Counts, Exchange, Fault, Finding, Json, Outcome, Reply, State, Usage, Verdict
@@ -207,7 +207,7 @@ class Double:
 
     def latch(self, error: BaseException, lane: str | None) -> None:
         """Keep an error of the double's own as a finding, the first of its code on a lane; the app's errors are its own."""
-        if isinstance(error, ScriptedModelError | PortMismatch) and (error.code, lane) not in self._latched:
+        if isinstance(error, InvcheckError) and not isinstance(error, CallCancelled) and (error.code, lane) not in self._latched:
             self._latched.add((error.code, lane))
             verdict = Verdict.BROKEN if error.code in REFUSED else Verdict.ERRORED
             self._record.latch(_finding(error, verdict))

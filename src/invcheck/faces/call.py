@@ -51,6 +51,8 @@ def driven(call: Coroutine[Any, Any, T]) -> T:
     )
     try:
         call.throw(waits)
+    except StopIteration:  # the step swallowed it and went on; what it then gave came too late
+        raise waits from None
     finally:
         call.close()
     raise waits
