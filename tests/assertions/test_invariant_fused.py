@@ -32,7 +32,7 @@ RELATIONS = [
     for of in SIDES
     for in_ in SIDES
     for allow_empty in (False, True)
-    if isinstance(of, str) and of.startswith("$")
+    if isinstance(of, str) and of.startswith("$") and of != in_
 ]
 TEXTS = [
     claim

@@ -85,7 +85,7 @@ def test_allow_empty_takes_an_empty_side_as_an_empty_set() -> None:
     assert Subset(full, empty, allow_empty=True).each(DOCUMENT).path == "$.known[0]"
     assert Superset(full, empty, allow_empty=True).each(DOCUMENT) is None
     assert Superset(empty, full, allow_empty=True).each(DOCUMENT).got == '[], which lacks "d1"'
-    assert SameSet(empty, empty, allow_empty=True).each(DOCUMENT) is None
+    assert SameSet(empty, "$.none", allow_empty=True).each(DOCUMENT) is None
     assert Disjoint(full, empty, allow_empty=True).each(DOCUMENT) is None
 
 
@@ -95,6 +95,7 @@ def test_allow_empty_takes_an_empty_side_as_an_empty_set() -> None:
     [
         (["a"], ["b"], "of", "both sides are literals"),
         ([], "$.a", "of", "of is an empty list"),
+        ("$.a[*]", "$.a[*]", "in", "both sides are $.a[*], so the claim is the same in every trial"),
         ("$.a", [], "in", "in is an empty list"),
         ("$.a", {"path": "$.b[*]"}, "in", "a side is a path or a list of values"),
     ],

@@ -33,6 +33,8 @@ class _Relation(Claim):
                 raise invalid(f"{self.key}: a side is a path or a list of values, got {show(side.value)}", name)
         if isinstance(self.of, paths.Literal) and isinstance(self.in_, paths.Literal):
             raise invalid(f"{self.key}: both sides are literals, so the claim says nothing of what happened", "of")
+        if self.of == self.in_:
+            raise invalid(f"{self.key}: both sides are {self.of}, so the claim is the same in every trial", "in_")
 
     def each(self, document: Json) -> Break | None:
         """Judge one observation; a side without values breaks the claim unless ``allow_empty`` says that it may."""

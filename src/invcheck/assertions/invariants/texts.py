@@ -136,12 +136,12 @@ class Contains(_Search):
         value = match.value
         if not isinstance(value, str | list):
             return wrong_type(match.path, "text or array", value)
-        strange = next((needle for needle in (*wanted, *one_of) if not isinstance(needle, str)), None)
-        if isinstance(value, str) and strange is not None:
-            return wrong_type(match.path, f"array, since {show(strange)} is no text", value)
-        missing = next((needle for needle in wanted if not _holds(value, needle)), None)
-        if missing is not None:
-            return Break(match.path, f"contains {show(missing)}", show(value))
+        strange = [needle for needle in (*wanted, *one_of) if not isinstance(needle, str)]
+        if isinstance(value, str) and strange:
+            return wrong_type(match.path, f"array, since {show(strange[0])} is no text", value)
+        missing = [needle for needle in wanted if not _holds(value, needle)]
+        if missing:
+            return Break(match.path, f"contains {show(missing[0])}", show(value))
         if one_of and not [needle for needle in one_of if _holds(value, needle)]:
             return Break(match.path, f"contains one of {listed(one_of)}", show(value))
         if self.regex is not None and not _matches(self.regex, value):
@@ -178,9 +178,8 @@ class Absent(_Search):
         needles = self.needles(self.any, document)
         if isinstance(needles, Break):
             return needles
-        strange = next((needle for needle in needles if not isinstance(needle, str)), None)
-        if strange is not None:
-            return wrong_type(self.any.text, "text to look for", strange)
+        if strange := [needle for needle in needles if not isinstance(needle, str)]:
+            return wrong_type(self.any.text, "text to look for", strange[0])
         return every(self.path("from_"), document, lambda match: self._look(match, needles), allow_empty=self.allow_empty)
 
     def _look(self, match: Match, needles: list[str]) -> Break | None:
