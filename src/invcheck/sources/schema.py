@@ -152,6 +152,8 @@ def _check_any(options: Json, path: str, definitions: dict[str, Json], above: tu
 
 
 def _check_listed(schema: dict[str, Json], path: str) -> None:
+    if "type" in schema:
+        _known_type(schema["type"], path)
     listed = [schema["const"]] if "const" in schema else schema["enum"]
     if not isinstance(listed, list) or not any(not breach(value, schema, {}) for value in listed):
         raise _refusal(path, "no listed value fits the rest of the schema")
@@ -162,8 +164,7 @@ def _check_typed(schema: dict[str, Json], path: str, definitions: dict[str, Json
     if kind is None:
         _only(schema, path, frozenset().union(*BY_TYPE.values()))
         raise _refusal(path, "a schema needs a type, enum, const, $ref or anyOf")
-    if not isinstance(kind, str) or kind not in BY_TYPE:
-        raise _refusal(f"{path}.type", f"the type {show(kind, 40)} is not supported for drift")
+    _known_type(kind, path)
     _only(schema, path, BY_TYPE[kind] | {"type"})
     if kind == "object":
         _check_object(schema, path, definitions, above)
@@ -177,6 +178,11 @@ def _check_typed(schema: dict[str, Json], path: str, definitions: dict[str, Json
         _range(schema, path, "minLength", "maxLength")
     elif kind in ("integer", "number"):
         _check_number(schema, path, kind)
+
+
+def _known_type(kind: Json, path: str) -> None:
+    if not isinstance(kind, str) or kind not in BY_TYPE:
+        raise _refusal(f"{path}.type", f"the type {show(kind, 40)} is not supported for drift")
 
 
 def _check_object(schema: dict[str, Json], path: str, definitions: dict[str, Json], above: tuple[str, ...]) -> None:

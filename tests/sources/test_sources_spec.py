@@ -1,0 +1,224 @@
+"""A double from the plain JSON of a check file: the same as in Python, and every mistake with its path."""
+
+from __future__ import annotations
+
+import builtins
+import random
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from invcheck import DriftingModel, Reply, ScriptedModel, Text, Usage, testing
+from invcheck.errors import DoubleError, ScriptInvalid
+from invcheck.faults import ModelFault
+from invcheck.sources import build, read
+from invcheck.vocabulary import Thinking, ToolCall
+
+
+class Slow(Exception):  # noqa: N818  # the app's own name
+    """The app's own exception."""
+
+
+class Answer(BaseModel):
+    """A schema of one value."""
+
+    answer: bool
+
+
+class Fake:
+    """A fake with a state of its own."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, request: Any) -> str:
+        self.asked += 1
+        return str(self.asked)
+
+
+async def _factory(request: Any, signal: Any) -> AsyncIterator[Any]:
+    yield "fac"
+    yield Reply((Text("fac"),))
+
+
+NAMES: dict[str, Any] = {
+    "app:Slow": Slow,
+    "app:Answer": Answer,
+    "app:Fake": Fake,
+    "app:fake": lambda rng, request: rng.choice([request["prompt"]]),
+    "app:function": lambda request: request["prompt"].upper(),
+    "app:factory": _factory,
+    "app:upper": lambda reply: reply.text.upper(),
+    "app:lane": lambda request: request["agent"],
+    "app:number": 3,
+    "builtins:TimeoutError": builtins.TimeoutError,
+}
+
+
+def load(name: str) -> object:
+    """Give what a name stands for."""
+    return NAMES[name]
+
+
+def _texts(spec: Any, calls: int) -> list[str]:
+    with testing():
+        double = build(spec, load=load)
+        return [double("hi").text for _ in range(calls)]
+
+
+def test_every_kind_of_step_can_be_written() -> None:
+    """Text, replies, JSON, functions, factories: what a check file writes is what Python would build."""
+    script = ["a", {"reply": "b"}, {"reply": {"text": "c", "finish": "length"}}, {"json": {"y": [1], "x": "é"}}, {"call": "app:function"}]
+    assert _texts({"script": [*script, {"call": "app:factory"}]}, 6) == ["a", "b", "c", '{"y": [1], "x": "é"}', "HI", "fac"]
+
+
+def test_a_reply_has_all_its_parts() -> None:
+    """Finish, usage, tool calls and thinking; a null finish or usage is absent, a missing one is derived or counted."""
+    reply = {"text": "a", "finish": None, "usage": None, "tool-calls": [{"name": "f", "arguments": {"x": 1}, "id": "c"}], "thinking": "hm"}
+    with testing():
+        double = build(
+            {"script": [{"reply": reply}, {"tool-call": {"name": "g"}}, {"tool-call": [{"name": "g"}, {"name": "h"}]}]}, load=load
+        )
+        first, second, third = double("q"), double("q"), double("q")
+    assert first.blocks == (Thinking("hm"), Text("a"), ToolCall("f", {"x": 1}, "c"))
+    assert (first.finish, first.usage) == (None, Usage())
+    assert (second.finish, second.tool_calls[0].name, [call.name for call in third.tool_calls]) == ("tool_calls", "g", ["g", "h"])
+    assert second.usage is not None
+    assert second.usage.output_tokens == 1
+
+
+def test_failing_steps_can_be_written() -> None:
+    """A kind, a fault with its fields, an exception by name; an app's own exceptions stand for kinds in raises."""
+    with testing():
+        fails: list[Any] = [{"fail": "timeout"}, {"fail": {"kind": "overloaded", "message": "m", "status": 503, "retry-after": 2}}]
+        double = build({"script": [*fails, {"raise": "app:Slow"}, {"fail": "rate-limit"}], "raises": {"rate-limit": "app:Slow"}}, load=load)
+        with pytest.raises(TimeoutError):
+            double("q")
+        with pytest.raises(ModelFault, match="m") as caught:
+            double("q")
+        assert (caught.value.status, caught.value.retry_after) == (503, 2)
+        with pytest.raises(Slow):
+            double("q")
+        with pytest.raises(Slow, match="too many requests"):
+            double("q")
+
+
+def test_labels_optional_steps_and_then_always() -> None:
+    """Modifiers stand beside the step, and the last one may answer for ever."""
+    with testing():
+        script: list[Any] = [{"reply": "a", "label": "first"}, {"then-always": {"reply": "z", "label": "tail"}}]
+        double: Any = build({"script": script}, load=load)
+        assert [double("q").text for _ in range(3)] == ["a", "z", "z"]
+        assert double.always_used == 2
+        labelled: Any = build({"script": [{"reply": "b", "optional": True}, {"then-always": "x", "label": "tail"}]}, load=load)
+        assert labelled.pending == 1
+
+
+def test_lanes_options_and_drift_can_be_written() -> None:
+    """Lanes with a field or a function that names them; usage, returns, attributes; drift from function, class, schema."""
+    with testing(seed=5):
+        for by in ("agent", "app:lane"):
+            double = build({"lanes": {"x": ["a"], "y": [{"then-always": "b"}]}, "lane-by": by}, load=load)
+            assert [double(agent="y").text, double(agent="x").text] == ["b", "a"]
+        model = build(
+            {"drifting": "app:fake", "usage": {"input_tokens": 1}, "returns": "app:upper", "attributes": {"name": "n"}}, load=load
+        )
+        assert model("hi") == "HI"
+        assert (model.calls[0].outcome.usage, model.attributes) == (Usage(1), {"name": "n"})  # type: ignore[union-attr]  # it was served
+        for schema in ("app:Answer", {"type": "object", "properties": {"answer": {"const": True}}, "required": ["answer"]}):
+            assert build({"drifting": {"schema": schema}}, load=load)("q").text in ('{"answer": true}', '{"answer": false}')
+
+
+def test_every_trial_gets_its_own_double() -> None:
+    """A spec is read once; what it makes is new each time, a class of fakes included."""
+    make = read({"drifting": "app:Fake"}, load=load)
+    scripted = read({"script": ["a"]}, load=load)
+    for _ in range(2):
+        with testing():
+            double, other = make(), scripted()
+            assert [double("q").text, double("q").text] == ["1", "2"]
+            assert other("q").text == "a"
+            assert (type(double), type(other)) == (DriftingModel, ScriptedModel)
+
+
+def test_the_seed_of_a_drifting_double_is_the_trials() -> None:
+    """A check file names no seed: the trial's decides."""
+    NAMES["app:draw"] = lambda rng, request: str(rng.random())
+    texts = []
+    for seed in (1, 2, 1):
+        with testing(seed=seed):
+            texts.append(build({"drifting": "app:draw"}, load=load)("q").text)
+    assert texts[0] == texts[2] != texts[1]
+    assert isinstance(random.Random(1).random(), float)
+
+
+WRONG: list[tuple[Any, str, str]] = [
+    (3, "$", "a mapping is needed"),
+    ({}, "$", "got none"),
+    ({"script": [], "drifting": "app:fake"}, "$", "got script and drifting"),
+    ({"scirpt": []}, "$.scirpt", "did you mean script?"),
+    ({"script": [], "zzzzzz": 1}, "$.zzzzzz", "there are: script"),
+    ({"script": "a"}, "$.script", "a list of steps"),
+    ({"script": [3]}, "$.script[0]", "a mapping is needed"),
+    ({"script": ["a", {}]}, "$.script[1]", "got none"),
+    ({"script": [{"reply": "a", "json": 1}]}, "$.script[0]", "got reply and json"),
+    ({"script": [{"replly": "a"}]}, "$.script[0].replly", "did you mean reply?"),
+    ({"script": [{"reply": {"text": 3}}]}, "$.script[0].reply.text", "text is needed"),
+    ({"script": [{"reply": {"usage": {"input": 1}}}]}, "$.script[0].reply.usage", "usage has no 'input'"),
+    ({"script": [{"reply": {"usage": {"input_tokens": True}}}]}, "$.script[0].reply.usage", "bool True"),
+    ({"script": [{"reply": {"finish": "tool_calls"}}]}, "$.script[0]", "calls no tool"),
+    ({"script": [{"reply": {"tool-calls": {}}}]}, "$.script[0].reply.tool-calls", "is a list"),
+    ({"script": [{"tool-call": {"arguments": {}}}]}, "$.script[0].tool-call.name", "text is needed"),
+    ({"script": [{"tool-call": {"name": "f", "arguments": []}}]}, "$.script[0].tool-call.arguments", "a mapping is needed"),
+    ({"script": ["a", {"fail": "ratelimit"}]}, "$.script[1].fail", "did you mean 'rate-limit'"),
+    ({"script": [{"fail": {"message": "m"}}]}, "$.script[0].fail.kind", "text is needed"),
+    ({"script": [{"raise": 3}]}, "$.script[0].raise", "text is needed"),
+    ({"script": [{"raise": "app:number"}]}, "$.script[0]", "int is no step"),
+    ({"script": [{"reply": "a", "optional": "no"}]}, "$.script[0].optional", "true or false"),
+    ({"script": [{"reply": "a", "label": 3}]}, "$.script[0]", "its label is int"),
+    ({"script": [{"then-always": "a"}, "b"]}, "$.script[1]", "last step"),
+    ({"script": [{"then-always": {"then-always": "a"}}]}, "$.script[0]", "one plain step"),
+    ({"script": [{"then-always": "a", "optional": True}]}, "$.script[0]", "one plain step"),
+    ({"lanes": []}, "$.lanes", "a mapping is needed"),
+    ({"lanes": {"x": [3]}}, "$.lanes.x[0]", "a mapping is needed"),
+    ({"script": [], "usage": {"input_tokens": -1}}, "$.usage", "int -1"),
+    ({"script": [], "raises": {"ratelimit": "app:Slow"}}, "$.raises.ratelimit", "did you mean rate-limit?"),
+    ({"script": [], "raises": {"server": 3}}, "$.raises.server", "text is needed"),
+    ({"script": [], "returns": 3}, "$.returns", "text is needed"),
+    ({"script": [], "lane-by": 3}, "$.lane-by", "text is needed"),
+    ({"script": [], "attributes": 3}, "$.attributes", "a mapping is needed"),
+    ({"drifting": {"schema": 3}}, "$.drifting.schema", "a schema is a mapping"),
+    ({"drifting": {"schema": "app:number"}}, "$.drifting.schema", "a schema is a mapping"),
+    ({"drifting": {"scema": {}}}, "$.drifting.scema", "did you mean schema?"),
+]
+
+
+@pytest.mark.parametrize(("spec", "path", "says"), WRONG)
+def test_every_mistake_is_refused_with_its_path(spec: Any, path: str, says: str) -> None:
+    """A spec is checked whole before any trial, and what is wrong is said with where it stands."""
+    with pytest.raises(DoubleError) as caught:
+        read(spec, load=load)
+    assert caught.value.fields["path"] == path
+    assert says in str(caught.value)
+    assert caught.value.message.startswith(path)
+
+
+def test_a_wrong_step_knows_its_index() -> None:
+    """The index of a step that is none is a field, as in Python."""
+    with pytest.raises(ScriptInvalid) as caught:
+        read({"script": ["a", {"fail": "no"}]}, load=load)
+    assert caught.value.fields["index"] == 1
+
+
+@pytest.mark.parametrize(("spec", "says"), [
+    ({"drifting": {"schema": {"type": "string", "pattern": "a"}}}, '$.pattern: the keyword "pattern" is not supported'),
+    ({"drifting": "app:number"}, "got int"),
+    ({"script": [], "raises": {"server": "app:number"}}, "server needs an exception class"),
+])  # fmt: skip
+def test_what_other_rooms_refuse_is_refused_at_load_too(spec: Any, says: str) -> None:
+    """A schema, a fake or an exception that cannot be used is found when the file is loaded, not in the first trial."""
+    with pytest.raises(DoubleError) as caught:
+        read(spec, load=load)
+    assert says in caught.value.message
