@@ -103,11 +103,11 @@ def getrandom(size: int, flags: int = 0) -> bytes:
 def _prepare_random(module: ModuleType) -> None:
     global _hidden  # noqa: PLW0603  # one module per process
     _hidden = hidden = vars(module)["_inst"]  # names captured early are its methods
+    module.Random.seed = _seeding(module.Random.seed)
     for name, method in list(vars(module).items()):
         if getattr(method, "__self__", None) is hidden and name not in ("getstate", "setstate"):
-            setattr(module, name, _recorded(name, method))
+            setattr(module, name, _recorded(name, getattr(hidden, name)))
     vars(module)["_urandom"] = urandom  # SystemRandom's and so secrets' own name for it
-    module.Random.seed = _seeding(module.Random.seed)
 
 
 def _recorded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:

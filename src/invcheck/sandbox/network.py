@@ -97,6 +97,9 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
             _refuse(event, *wanted)
 
 
+_hook.__cantrace__ = True  # type: ignore[attr-defined]  # debuggers and coverage may look inside
+
+
 def _address(sock: Any, address: Any) -> tuple[str, int | None] | None:
     """Judge where a socket wants to send; None lets it pass."""
     if address is None:
