@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -50,13 +51,27 @@ class Subject:
 
 def subject(check: Check) -> Subject:
     """Find what a check names, without running any of it; InvcheckError where something is not there or does not fit."""
-    function: Any = check.function if check.function is not None else resolve(str(check.app))
-    setup: Any = resolve(check.setup) if isinstance(check.setup, str) else check.setup
-    for spec in (check.ledger, *check.probes.values()):
-        if spec is not None:
-            probe(spec, tmp=None, load=resolve)
-    double = read_double(check.model, load=resolve) if check.model is not None else None
+    with _about(check, "app"):
+        function: Any = check.function if check.function is not None else resolve(str(check.app))
+    with _about(check, "setup"):
+        setup: Any = resolve(check.setup) if isinstance(check.setup, str) else check.setup
+    for key, spec in (("ledger", check.ledger), *(("probes", spec) for spec in check.probes.values())):
+        with _about(check, key):
+            if spec is not None:
+                probe(spec, tmp=None, load=resolve)
+    with _about(check, "model"):
+        double = read_double(check.model, load=resolve) if check.model is not None else None
     return Subject(check, function, setup, double, binding.wanted(function))
+
+
+@contextmanager
+def _about(check: Check, key: str) -> Iterator[None]:
+    """Give an error without a place that of the check's key."""
+    try:
+        yield
+    except InvcheckError as problem:
+        problem.place = problem.place or check.places.get(key)
+        raise
 
 
 def run(subject: Subject, case: Case, seed: int, *, root: Path, tmp: Path) -> Ran:
@@ -83,7 +98,7 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, root: P
         begin(trial)
     except InvcheckError as problem:
         record.latch(_errored(problem.code, f"before the app ran: {problem.message}", problem.hint))
-    except Exception as problem:
+    except Exception as problem:  # noqa: BLE001  # a setup of the user may raise anything, and is told apart from the app
         told = _error(problem, root, None)
         record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'} in {told['where']}"))
     else:
