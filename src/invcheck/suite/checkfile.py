@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from copy import deepcopy
 from functools import cache
 from importlib import import_module
@@ -99,20 +100,25 @@ def _unique(value: Json, mistakes: Mistakes) -> None:
         first.setdefault(name, mistakes.place(at))
 
 
+def _nothing(spec: Mapping[str, Json], at: At, mistakes: Mistakes, hints: AbstractSet[str | None]) -> None:
+    """A check without a case or an assertion is a mistake of its own, unless the key was only misspelt."""
+    if "cases" not in spec and "did you mean 'cases'?" not in hints:
+        mistakes.add("NO_CASE", "the check has no case", at, hint="give it `cases`, such as `cases: [{id: first, input: ...}]`")
+    if spec.get("expect", []) in ([], None) and "did you mean 'expect'?" not in hints:
+        where = (*at, "expect") if "expect" in spec else at
+        mistakes.add("NO_ASSERTION", "the check has no assertion", where, hint="give it `expect`, a list such as `expect: [{calls: 1}]`")
+
+
 def _check(spec: Json, at: At, root: Path, mistakes: Mistakes) -> Check | None:
     if not isinstance(spec, Mapping):
         mistakes.add("WRONG_TYPE", f"expected a check, which is a mapping, got {paths.kind(spec)}", at)
         return None
     spec = _without_early_keys(spec, at, mistakes)
     before = len(mistakes.found)
-    if "cases" not in spec:
-        mistakes.add("NO_CASE", "the check has no case", at, hint="give it `cases`, such as `cases: [{id: first, input: ...}]`")
-    if spec.get("expect", []) in ([], None):
-        where = (*at, "expect") if "expect" in spec else at
-        mistakes.add("NO_ASSERTION", "the check has no assertion", where, hint="give it `expect`, a list such as `expect: [{calls: 1}]`")
     shape = {"cases": [], "expect": [], **spec}
     shape["expect"] = shape["expect"] or []
     _structure(shape, at, mistakes)
+    _nothing(spec, at, mistakes, {error.hint for error in mistakes.found[before:]})
     _drift(spec.get("model"), (*at, "model"), mistakes)
     wrong = {error.place for error in mistakes.found[before:]}
     claims, claim_places = _claims(shape["expect"], (*at, "expect"), mistakes)
