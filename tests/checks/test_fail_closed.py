@@ -19,7 +19,7 @@ APP = '''
 GOOD = """
     check: good
     app: shop:answer
-    cases: [{input: {question: Refund?}}]
+    cases: [{input: {question: Refund}}]
     expect:
       - fields: {of: $.output, exactly: [answer, cites]}
 """
@@ -29,7 +29,7 @@ def bad(**changes: str) -> str:
     """A check that would be good, with one of its parts replaced."""
     parts = {
         "app": "app: shop:answer",
-        "cases": "cases: [{input: {question: Refund?}}]",
+        "cases": "cases: [{input: {question: Refund}}]",
         "expect": "expect: [{type: {of: $.output, is: object}}]",
         "more": "",
     }
@@ -61,17 +61,17 @@ CASES = {
     "no assertion": (bad(expect="expect: []"), 2, "NO_ASSERTION", "checks/bad.yaml:4:9", ""),
     "no case": (bad(cases="cases: []"), 2, "NO_CASE", "checks/bad.yaml:3:8", ""),
     "missing file": (bad(cases="cases: {jsonl: none.jsonl}"), 2, "MISSING_FILE", "checks/bad.yaml:3:16", ""),
-    "truncated JSONL": (bad(cases="cases: {jsonl: cut.jsonl}"), 2, "", "checks/cut.jsonl:2", ""),
+    "truncated JSONL": (bad(cases="cases: {jsonl: cut.jsonl}"), 2, "ROW_INVALID ROW_INVALID", "checks/cut.jsonl:2", ""),
     "wrong type of a key": (bad(more="runs: many"), 2, "WRONG_TYPE", "checks/bad.yaml:5:7", ""),
     "unsupported path": (bad(expect='expect: [{type: {of: "$.output..", is: object}}]'), 2, "PATH_UNSUPPORTED", "checks/bad.yaml:4:", ""),
     "path that matches nothing": (
         bad(expect="expect: [{type: {of: $.output.anser, is: string}}]"),
         1,
         "EMPTY_SELECTION",
-        "checks/bad.yaml:4:11",
-        "allow_empty",
+        "checks/bad.yaml:4:10",
+        "allow-empty: true",
     ),
-    "wrong type of a value": (bad(expect="expect: [{length: {of: $.output, min: 1}}]"), 1, "WRONG_TYPE", "checks/bad.yaml:4:11", ""),
+    "wrong type of a value": (bad(expect="expect: [{length: {of: $.output, min: 1}}]"), 1, "WRONG_TYPE", "checks/bad.yaml:4:10", ""),
     "unused reply": (
         bad(app="app: shop:ask", expect="expect: [{equals: {of: $.output, to: one}}]", more="model: {script: [one, two]}"),
         1,
@@ -79,7 +79,42 @@ CASES = {
         "",
         "",
     ),
-    "crashing assertion": (bad(expect='expect: [{predicate: "rules:crash"}]'), 3, "", "checks/bad.yaml:4:11", ""),
+    "truncated ledger": (
+        bad(more="ledger: {jsonl: usage.jsonl}"),
+        3,
+        "PROBE_FAILED",
+        "usage.jsonl:2:",
+        "truncated",
+    ),
+    "missing ledger": (
+        bad(more="ledger: {sqlite: usage.sqlite, query: SELECT 1}"),
+        3,
+        "PROBE_FAILED",
+        "usage.sqlite does not exist",
+        "relative to the trial's own folder",
+    ),
+    "missing app": (
+        bad(app="app: shop:answr"),
+        2,
+        "REFERENCE_MISSING",
+        "checks/bad.yaml:2:6",
+        "did you mean 'answer'?",
+    ),
+    "input that does not fit": (
+        bad(cases="cases: [{input: {qestion: Refund}}]"),
+        2,
+        "INPUT_MISMATCH",
+        "checks/bad.yaml:3:9",
+        "did you mean 'question'?",
+    ),
+    "key that stands twice": (
+        bad(more="check: worse"),
+        2,
+        "DUPLICATE_KEY",
+        "checks/bad.yaml:5:1",
+        "",
+    ),
+    "crashing assertion": (bad(expect='expect: [{predicate: "rules:crash"}]'), 3, "ASSERTION_RAISED", "checks/bad.yaml:4:10", ""),
 }
 
 
@@ -91,6 +126,7 @@ def shop(project: Project) -> Project:
             "shop.py": APP,
             "rules.py": "def crash(document):\n    raise ZeroDivisionError\n",
             "checks/good.yaml": GOOD,
+            "usage.jsonl": '{"tokens": 1}\n{"tok',
             "checks/cut.jsonl": '{"input": {"question": "Refund?"}}\n{"input": {"question": "Ref',
         }
     )
@@ -111,11 +147,39 @@ def test_each_kind_is_told(name: str, shop: Project) -> None:
     shop.write({"checks/bad.yaml": text})
     ran = shop.run()
     assert ran.status == status, ran.out + ran.err
-    assert ran.codes() == ([code] if code else ran.codes()[:1]), ran.out
+    assert ran.codes() == code.split(), ran.out
     assert place in ran.out
     assert hint in ran.out
     assert "1 kept" in ran.out
     assert "Traceback" not in ran.out + ran.err
+
+
+def test_a_python_check_that_raises(shop: Project) -> None:
+    """What the check's own code raises is errored, a plain assert broken, a file that does not import a problem."""
+    shop.write(
+        {
+            "checks/check_bad.py": """
+                from invcheck import check
+
+
+                @check()
+                def raising(trial):
+                    assert trial.seed == 0
+                    raise KeyError("sku")
+            """
+        }
+    )
+    ran = shop.run()
+    assert (ran.status, ran.codes()) == (3, ["CHECK_RAISED"])
+    shop.plant("checks/check_bad.py", "trial.seed == 0", "trial.seed == 1, 'another seed'")
+    ran = shop.run()
+    assert (ran.status, ran.codes()) == (1, ["ASSERT"])
+    assert "another seed" in ran.line("ASSERT")
+    shop.plant("checks/check_bad.py", "import check", "import chck")
+    ran = shop.run()
+    assert (ran.status, ran.codes()) == (2, ["IMPORT_RAISED"])
+    assert "checks/check_bad.py:1" in ran.line("IMPORT_RAISED")
+    assert "1 kept" in ran.out
 
 
 def test_an_empty_selection(shop: Project) -> None:
