@@ -11,8 +11,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from invcheck import binding
-from invcheck.errors import InvcheckError, NotJson
+from invcheck.errors import InvcheckError, NetworkBlocked, NotJson
 from invcheck.faces import bind as bind_face
+from invcheck.folders import Folders
 from invcheck.freeze import snapshot
 from invcheck.ledger import probe
 from invcheck.record import Record
@@ -74,22 +75,22 @@ def _about(check: Check, key: str) -> Iterator[None]:
         raise
 
 
-def run(subject: Subject, case: Case, seed: int, *, root: Path, tmp: Path) -> Ran:
-    """Run a check once for ``case`` under ``seed``, inside the sandbox; ``tmp`` is where its own folder may be made.
+def run(subject: Subject, case: Case, seed: int, folders: Folders) -> Ran:
+    """Run a check once for ``case`` under ``seed``, inside the sandbox; what it leaves names none of the ``folders``.
 
     Whatever the app raises becomes ``$.error``; only KeyboardInterrupt leaves.
     """
     record = Record(seed)
     with box.trial(record, clock=subject.check.clock):
         clock = cast("Clock", record.clock)  # the box has just set one
-        trial = Trial(record, clock, case=case.id, input=case.input, folder=tmp / "trial", load=resolve)
+        trial = Trial(record, clock, case=case.id, input=case.input, folder=folders.trial, load=resolve)
         try:
-            return _observe(subject, case, trial, record, root)
+            return _observe(subject, case, trial, record, folders)
         finally:
             close(trial)
 
 
-def _observe(subject: Subject, case: Case, trial: Trial, record: Record, root: Path) -> Ran:
+def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders: Folders) -> Ran:
     output: object = None
     error: dict[str, Json] | None = None
     start = trial.clock.elapsed
@@ -98,13 +99,14 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, root: P
         begin(trial)
     except InvcheckError as problem:
         record.latch(_errored(problem.code, f"before the app ran: {problem.message}", problem.hint))
-    except Exception as problem:  # noqa: BLE001  # a setup of the user may raise anything, and is told apart from the app
-        told = _error(problem, root, None)
+    except (Exception, NetworkBlocked, SystemExit) as problem:  # noqa: BLE001  # a setup may raise anything, and is told apart from the app
+        told = _error(problem, folders, None)
         record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'} in {told['where']}"))
     else:
         start = trial.clock.elapsed
-        output, error = _driven(subject, arguments, root)
-    return _document(case, trial, record, output=output, error=error, elapsed=trial.clock.elapsed - start)
+        output, error = _driven(subject, arguments, folders)
+    ran = _document(case, trial, record, output=output, error=error, elapsed=trial.clock.elapsed - start)
+    return Ran(folders.document(ran.observation), ran.latched)
 
 
 def _prepared(subject: Subject, case: Case, trial: Trial) -> dict[str, Any]:
@@ -135,7 +137,7 @@ def _given(subject: Subject, trial: Trial) -> dict[str, Any]:
     return given
 
 
-def _driven(subject: Subject, arguments: dict[str, Any], root: Path) -> tuple[object, dict[str, Json] | None]:
+def _driven(subject: Subject, arguments: dict[str, Any], folders: Folders) -> tuple[object, dict[str, Json] | None]:
     try:
         output = subject.function(**arguments)
         if inspect.isawaitable(output):
@@ -143,7 +145,7 @@ def _driven(subject: Subject, arguments: dict[str, Any], root: Path) -> tuple[ob
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # whatever leaves the app is what happened: it is judged, not handled
-        return None, _error(error, root, subject.check.file if subject.check.function is not None else None)
+        return None, _error(error, folders, subject.check.file if subject.check.function is not None else None)
     return output, None
 
 
@@ -156,18 +158,18 @@ def _awaited(output: Any) -> object:
     return asyncio.run(wait())
 
 
-def _error(error: BaseException, root: Path, check_file: str | None) -> dict[str, Json]:
+def _error(error: BaseException, folders: Folders, check_file: str | None) -> dict[str, Json]:
     """What escaped, without what differs between machines and Python versions.
 
     The message is kept only where the project's own code raised; ``in_check`` marks an error of the check itself.
     """
-    frames = _frames(error.__traceback__, root)
+    frames = _frames(error.__traceback__, folders.root)
     innermost = frames[-1] if frames else None
     where = next((frame for frame in reversed(frames) if frame), None)
     name = type(error).__name__
     told: dict[str, Json] = {
         "type": _RENAMED.get(name, name),
-        "message": str(error) if innermost or isinstance(error, InvcheckError) else None,
+        "message": folders.spelt(str(error)) if innermost or isinstance(error, InvcheckError) else None,
         "where": f"{where[0]}:{where[1]}" if where else None,
     }
     if check_file is not None and where is not None and where[0] == check_file:
@@ -226,8 +228,6 @@ def _document(case: Case, trial: Trial, record: Record, *, output: object, error
         "probes": seen.probes,
         "unused": [finding.message for finding in findings if finding.code == "SCRIPT_UNUSED"],
     }
-    if seen.tmp is not None:
-        document = _without(document, seen.tmp)
     return Ran(document, findings)
 
 
@@ -247,14 +247,3 @@ def _usage(calls: list[dict[str, Json]]) -> dict[str, int]:
                 if tokens is not None:
                     total[name] = total.get(name, 0) + tokens
     return total
-
-
-def _without(value: Json, folder: str) -> Any:
-    """The same document where the trial's folder is spelled ``<tmp>``: its real name is of this machine and moment."""
-    if isinstance(value, str):
-        return value.replace(folder, "<tmp>")
-    if isinstance(value, dict):
-        return {_without(key, folder): _without(item, folder) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without(item, folder) for item in value]
-    return value

@@ -10,12 +10,14 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from invcheck import _collect, _judge, _trial, binding, results, suite
 from invcheck.engines import channel
 from invcheck.errors import CheckFileError, InvcheckError
+from invcheck.folders import Folders
 from invcheck.freeze import digest
 from invcheck.sandbox import box, network
 from invcheck.suite import Case, Check
@@ -54,7 +56,7 @@ def prepare(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler ta
     return {"problems": [_problem(_placed(problem, check)) for problem in problems]}
 
 
-def _bound(check: Check, case: Case, function: object, names: frozenset[str]) -> list[InvcheckError]:
+def _bound(check: Check, case: Case, function: Callable[..., object], names: frozenset[str]) -> list[InvcheckError]:
     try:
         binding.fits(function, case.input, names, open_ended=check.setup is not None)
     except InvcheckError as problem:
@@ -79,15 +81,15 @@ def case(task: Json, emit: Emit) -> Json:
     subject = _trial.subject(check)
     judge = _judge.Judge(check.claims, parse=check.parse)
     across, tally = judge.start(), Tally()
-    root, tmp = Path.cwd(), Path(os.environ["TMPDIR"])
+    folders = _folders()
     for seed in range(task["seed"], task["seed"] + task["runs"]):
-        ran = _trial.run(subject, chosen, seed, root=root, tmp=tmp)
+        ran = _trial.run(subject, chosen, seed, folders)
         verdict, findings = judge.trial(ran.observation, ran.latched)
         tally.add(seed, verdict, findings, ran.observation)
         across.add(seed, ran.observation, ran.latched)
         emit({"ran": seed})
     tally.across(across.finish(complete=task["complete"]))
-    return results.plain(tally.result(check, chosen, task["seed"], str(root)))
+    return results.plain(tally.result(check, chosen, task["seed"], folders))
 
 
 @dataclass(slots=True)
@@ -115,9 +117,9 @@ class Tally:
         known = self.found.get(key)
         self.found[key] = finding if known is None else replace(known, count=known.count + 1)
 
-    def result(self, check: Check, case: Case, seed: int, root: str) -> Result:
+    def result(self, check: Check, case: Case, seed: int, folders: Folders) -> Result:
         """Give what the case came to: broken over errored over kept."""
-        findings = tuple(_shown(finding, check, root) for finding in self.found.values())
+        findings = tuple(_shown(finding, check, folders) for finding in self.found.values())
         verdicts = {finding.verdict for finding in findings}
         verdict = next((each for each in (Verdict.BROKEN, Verdict.ERRORED) if each in verdicts), Verdict.KEPT)
         runs = sum(self.trials.values())
@@ -135,12 +137,18 @@ class Tally:
         )
 
 
-def _shown(finding: Finding, check: Check, root: str) -> Finding:
-    """A finding with its claim's place, and without the project's own folder in any text."""
+def _folders() -> Folders:
+    return Folders(Path.cwd(), Path(os.environ["TMPDIR"]))
+
+
+def _shown(finding: Finding, check: Check, folders: Folders) -> Finding:
+    """A finding with its claim's place, and without any folder of this machine in its texts."""
     place = finding.place
     if place is None and finding.assertion is not None and finding.assertion < len(check.claim_places):
         place = check.claim_places[finding.assertion]
-    texts = {name: text.replace(root + "/", "") for name in ("message", "expected", "got", "hint") if (text := getattr(finding, name))}
+    texts: dict[str, Any] = {
+        name: folders.spelt(text) for name in ("message", "path", "expected", "got", "hint") if (text := getattr(finding, name))
+    }
     return replace(finding, place=place, **texts)
 
 
@@ -151,7 +159,7 @@ def _check(task: Json) -> Check:
     return next(check for check in checks if check.name == task["name"])
 
 
-@lru_cache(maxsize=None)
+@cache
 def _python(file: str) -> tuple[tuple[Check, ...], tuple[InvcheckError, ...]]:
     checks, problems = _collect.python_checks(Path(file), Path.cwd())
     return tuple(checks), (*problems, *_breaches(file))
@@ -167,7 +175,8 @@ def _at(problem: InvcheckError, place: Place) -> InvcheckError:
 
 def _problem(problem: InvcheckError) -> Json:
     spot = problem.place and [problem.place.file, problem.place.line, problem.place.column]
-    return {"code": problem.code, "message": problem.message, "hint": problem.hint, "place": spot, "exit": problem.exit}
+    message = _folders().spelt(problem.message)
+    return {"code": problem.code, "message": message, "hint": problem.hint, "place": spot, "exit": problem.exit}
 
 
 def main() -> None:
@@ -175,7 +184,8 @@ def main() -> None:
     root = Path.cwd()
     sys.path.insert(0, str(root))
     box.install(root)
-    channel.serve({"collect": collect, "prepare": prepare, "case": case})
+    # a case runs apart: what it leaves in the app's modules must not reach the next one, in whatever order they come
+    channel.serve({"collect": collect, "prepare": prepare, "case": case}, apart={"case"})
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from invcheck.errors import InvcheckError
 from invcheck.freeze import frozen, snapshot
 from invcheck.ledger import ListProbe, Probe, probe
 from invcheck.record import Record
-from invcheck.seeds import derive
 from invcheck.sandbox.clock import Clock
+from invcheck.seeds import derive
 from invcheck.vocabulary import Json
 
 P = ParamSpec("P")
@@ -93,7 +93,7 @@ class Trial:
 
     def wrap(self, function: Callable[P, R], name: str | None = None) -> Callable[P, R]:
         """Give ``function`` so that every call of it is entered as an effect, with its arguments, before it runs."""
-        label = name or getattr(function, "__name__", type(function).__name__)
+        label = name or str(getattr(function, "__name__", type(function).__name__))
 
         @functools.wraps(function)
         def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -128,11 +128,10 @@ def begin(trial: Trial) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the probes saw: before and after by name, what went wrong, and the folder's path where one was made."""
+    """What the probes saw: before and after by name, and what went wrong."""
 
     probes: dict[str, Json]
     problems: tuple[tuple[str, InvcheckError], ...]
-    tmp: str | None
 
 
 def end(trial: Trial) -> Seen:
@@ -149,7 +148,7 @@ def end(trial: Trial) -> Seen:
             seen[name]["after"] = every.rows()
         except InvcheckError as problem:
             problems.append((f"the probe {name!r}", problem))
-    return Seen(seen, tuple(problems), str(trial._made) if trial._made else None)  # noqa: SLF001  # as above
+    return Seen(seen, tuple(problems))
 
 
 def close(trial: Trial) -> None:

@@ -1,0 +1,50 @@
+"""The folders of this machine and moment, which no result may name, and how a result spells them instead."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from invcheck.vocabulary import Json
+
+
+class Folders:
+    """The project's folder, the worker's temp folder (with a home beside it), and the interpreter's own.
+
+    >>> folders = Folders(Path("/shop"), Path("/tmp/w/temp"))
+    >>> folders.spelt("no /shop/a.txt, no /tmp/w/temp/trial/b, no http://x/shop/c"), folders.spelt("in /shop")
+    ('no a.txt, no <tmp>/b, no http://x/shop/c', 'in .')
+    """
+
+    def __init__(self, root: Path, tmp: Path) -> None:
+        self.root, self.tmp = root, tmp
+        self.trial = tmp / "trial"
+        own = {str(self.trial): "<tmp>", str(tmp): "<temp>", str(tmp.parent / "home"): "<home>"}
+        self._own = own
+        self._mark = repr(str(tmp.parent))[1:-1]
+        python = "|".join(re.escape(prefix) for prefix in sorted({sys.prefix, sys.base_prefix}, key=len, reverse=True))
+        self._python = re.compile(rf"(?<![\w.-])(?:{python})/lib/python3\.\d+(?![\w.-])")
+        self._root = re.compile(rf"(?<![\w.-]){re.escape(str(root))}(?:(/)(?=[\w.])|(?![\w.-]))")
+
+    def spelt(self, text: str) -> str:
+        """Give a text for people without any of the folders: names in the project are relative to it."""
+        return self._root.sub(lambda found: "" if found[1] else ".", self._python.sub("<python>", self._without(text)))
+
+    def document(self, document: Json) -> Json:
+        """Give an observation without the worker's own folders; the project's stays, since it may be a word of the app."""
+        return self._walked(document) if self._mark in repr(document) else document
+
+    def _walked(self, value: Json) -> Json:
+        if isinstance(value, str):
+            return self._without(value)
+        if isinstance(value, dict):
+            return {self._without(key): self._walked(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._walked(item) for item in value]
+        return value
+
+    def _without(self, text: str) -> str:
+        for folder, name in self._own.items():
+            text = text.replace(folder, name)
+        return text
