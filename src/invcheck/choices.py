@@ -6,10 +6,10 @@ benign one, an option of weight 0 is impossible, and a choice with one possible 
 
 from __future__ import annotations
 
+from _random import Random  # the generator itself: what random.Random adds to it seeds it once more
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
-from random import Random
 from typing import Protocol, TypeVar
 
 from invcheck.seeds import derive
@@ -66,6 +66,10 @@ class Source:
     def _draw(self, n: int, weights: Sequence[float] | None) -> int:
         raise NotImplementedError
 
+    def fraction(self) -> float:
+        """Choose one of the 2**53 floats of [0, 1) that ``Random.random()`` gives; 0.0 is the benign one."""
+        return self._logged(WIDEST, None) / WIDEST
+
     def integer(self, low: int, high: int) -> int:
         """Choose an integer from ``low``, which is the benign one, to ``high``."""
         return low + self.choose(high - low + 1)
@@ -82,17 +86,30 @@ class Source:
 class SeededSource(Source):
     """Choices drawn from a seed; only ``Random.random()`` is used, whose sequence Python promises to keep."""
 
-    __slots__ = ("_random", "_seed")
+    __slots__ = ("_random",)
 
     def __init__(self, seed: int) -> None:
         super().__init__()
-        self._seed = seed
-        self._random: Random | None = None
+        self._random = Random(seed).random
+
+    def choose(self, n: int, weights: Sequence[float] | None = None) -> int:
+        """Choose as every source does; the usual draw goes the short way, as a fake makes dozens a reply."""
+        if weights is not None or not 1 < n <= WIDEST:
+            return super().choose(n, weights)
+        value = int(self._random() * n)
+        self.log.append(value)
+        self.widths.append(n)
+        return value
+
+    def fraction(self) -> float:
+        """Choose a float of [0, 1); it holds exactly the 53 bits that are logged."""
+        drawn = self._random()
+        self.log.append(int(drawn * WIDEST))
+        self.widths.append(WIDEST)
+        return drawn
 
     def _draw(self, n: int, weights: Sequence[float] | None) -> int:
-        if self._random is None:
-            self._random = Random(self._seed)  # noqa: S311  # seeded on purpose: a draw must be repeatable
-        drawn = self._random.random()
+        drawn = self._random()
         if weights is None:
             return int(drawn * n)
         sums = list(accumulate(weights))
@@ -108,7 +125,7 @@ class ReplaySource(Source):
         super().__init__()
         self._given = iter(tuple(log))
 
-    def _draw(self, n: int, weights: Sequence[float] | None) -> int:  # noqa: ARG002  # a log knows what was chosen
+    def _draw(self, n: int, weights: Sequence[float] | None) -> int:  # a log knows what was chosen
         return min(next(self._given, 0), n - 1)
 
 
@@ -158,7 +175,7 @@ class ReplayChoices:
         """What was chosen so far, one list per call."""
         return [source.log for source in self._opened]
 
-    def open(self, lane: str | None, digest: str, occurrence: int) -> Source:  # noqa: ARG002  # a log is replayed in order
+    def open(self, lane: str | None, digest: str, occurrence: int) -> Source:  # a log is replayed in order
         """Give the next call of the log."""
         source = ReplaySource(self._given[len(self._opened)] if len(self._opened) < len(self._given) else ())
         self._opened.append(source)

@@ -99,15 +99,21 @@ def current() -> Record | None:
     return _current
 
 
+def hold(record: Record | None) -> Record | None:
+    """Make ``record`` the one in hand, or none; gives the one before, to be put back."""
+    global _current  # one record in hand per process is the point of this module
+    before, _current = _current, record
+    return before
+
+
 @contextmanager
 def opened(record: Record) -> Iterator[Record]:
     """Make ``record`` the one in hand for the length of a block; records do not nest silently, the inner one wins."""
-    global _current  # noqa: PLW0603  # one record in hand per process is the point of this module
-    before, _current = _current, record
+    before = hold(record)
     try:
         yield record
     finally:
-        _current = before
+        hold(before)
 
 
 def required(what: str) -> Record:

@@ -1,48 +1,51 @@
-"""One row of the drift benchmark: a fake model, a trivial app and eight claims, N seeds from a first one.
+"""One row of the drift benchmark: a fake model, a trivial app and the eight claims, N seeds from a first one.
 
-`drift.py bare|trial sync|async FIRST N`: the same work in a bare loop, or as trials of invcheck in this process.
+`drift.py bare|trial sync|async FIRST N`: the same fake and app in a bare loop with the eight checks by hand, or as the
+trials of one case, run as a worker runs them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-IDS = ["d1", "d2", "d3"]
-WORDS = ("Refunds go back to the card. ", "Open the order page. ", "Support will call. ", "See the cited policy. ")
-INPUT = {"question": "How do I get a refund?", "doc_ids": IDS}
+from eight import verdicts  # the rows are scripts that stand beside each other
+from gen import DriftyModel  # as above
+
+Json = Any
+
+INPUT = {
+    "question": "How do I handle order 17?",
+    "doc_ids": [f"kb/refund/{number * 2654435761 % 2**32:08x}-{number:02d}" for number in range(8)],
+}
 
 
-def fake(rng: random.Random, request: dict[str, Any]) -> str:
-    """Answer with one to five sentences and some of the documents that stand in the request."""
-    text = "".join(rng.choice(WORDS) for _ in range(rng.randint(1, 5)))
-    return json.dumps({"answer": text[:190], "cites": rng.sample(list(request["documents"]), rng.randint(1, 3))})
+def fake(rng: random.Random, request: Json) -> str:
+    """Answer with drifting words and some of the documents that stand in the request; no fault is planted here."""
+    return DriftyModel(rng, rate=0).answer(request["doc_ids"])
 
 
-def app(question: str, doc_ids: list[str], model: Callable[..., Any], ledger: list[Any]) -> str:
-    """Ask once and book it."""
-    reply = str(model(question=question, documents=doc_ids))
-    ledger.append({"feature": "qa", "ok": True, "input_tokens": len(question), "output_tokens": len(reply) // 4})
-    return reply
+def app(question: str, doc_ids: list[str], model: Any, ledger: list[Json]) -> str:
+    """Ask the model once and enter one row into the ledger."""
+    raw = str(model(question=question, doc_ids=doc_ids))
+    ledger.append(_row(question, doc_ids, raw))
+    return raw
 
 
-async def async_app(question: str, doc_ids: list[str], model: Any, ledger: list[Any]) -> str:
-    """Ask once and book it, on an event loop."""
-    reply = str(await _answer(model, question, doc_ids))
-    ledger.append({"feature": "qa", "ok": True, "input_tokens": len(question), "output_tokens": len(reply) // 4})
-    return reply
+async def async_app(question: str, doc_ids: list[str], model: Any, ledger: list[Json]) -> str:
+    """Do the same on an event loop."""
+    raw = str(await model.acomplete(question=question, doc_ids=doc_ids))
+    ledger.append(_row(question, doc_ids, raw))
+    return raw
 
 
-def _answer(model: Any, question: str, doc_ids: list[str]) -> Awaitable[Any]:
-    ask: Awaitable[Any] = model.acomplete(question=question, documents=doc_ids)
-    return ask
+def _row(question: str, doc_ids: list[str], raw: str) -> Json:
+    return {"feature": "qa", "ok": True, "input_tokens": len(question) + 40 * len(doc_ids), "output_tokens": len(raw) // 3}
 
 
 class Bare:
@@ -52,6 +55,7 @@ class Bare:
         self.rng, self.calls = random.Random(seed), 0
 
     def __call__(self, **request: Any) -> str:
+        """Answer."""
         self.calls += 1
         return fake(self.rng, request)
 
@@ -60,60 +64,50 @@ class Bare:
         return self(**request)
 
 
-def by_hand(seed: int, kind: str) -> None:
-    """One trial as one would write it: run, parse, eight asserts."""
-    model, ledger = Bare(seed), []  # type: ignore[var-annotated]  # rows of JSON
-    text = app(**INPUT, model=model, ledger=ledger) if kind == "sync" else asyncio.run(async_app(**INPUT, model=model, ledger=ledger))  # type: ignore[arg-type]  # as a case gives it
-    value = json.loads(text)
-    assert set(value) == {"answer", "cites"}
-    assert isinstance(value["answer"], str)
-    assert 10 <= len(value["answer"]) <= 200
-    assert 1 <= len(value["cites"]) <= len(IDS)
-    assert set(value["cites"]) <= set(IDS)
-    assert not any(banned in value["answer"] for banned in ("system prompt", "sk-"))
-    assert model.calls == 1
-    assert all(row["feature"] == "qa" and row["ok"] is True for row in ledger)
+def bare(kind: str, first: int, number: int) -> None:
+    """Run and judge every seed as one would without a tool."""
+    question, doc_ids = str(INPUT["question"]), list(INPUT["doc_ids"])
+    for seed in range(first, first + number):
+        model = Bare(seed)
+        ledger: list[Json] = []
+        raw = app(question, doc_ids, model, ledger) if kind == "sync" else asyncio.run(async_app(question, doc_ids, model, ledger))
+        kept = verdicts(raw, doc_ids, model.calls, ledger)
+        if len(kept) != 8 or not all(kept.values()):  # the eight checks
+            raise SystemExit(f"seed {seed}: {kept}")
 
 
 def trials(kind: str, first: int, number: int) -> None:
-    """The same as trials: sandbox, double, observation, judge."""
+    """Run and judge every seed as a worker does: sandbox, double, observation, claims, tally."""
+    import os
     import tempfile
 
-    from invcheck import Absent, Calls, Fields, LedgerRows, Length, Subset, Type, _judge, _trial
+    from judge import EIGHT
+
+    from invcheck import _worker
     from invcheck.sandbox import box
     from invcheck.suite import Case, Check
-    from invcheck.vocabulary import Place, Verdict
+    from invcheck.vocabulary import Place
 
-    root = Path(__file__).resolve().parents[2]
-    box.install(str(root), armed=False)
-    claims = (
-        Fields("$.output", ["answer", "cites"]),
-        Type("$.output.answer", "string"),
-        Length("$.output.answer", 10, 200),
-        Length("$.output.cites", 1, 3),
-        Subset("$.output.cites[*]", "$.input.doc_ids[*]"),
-        Absent("$.output.answer", any=["system prompt", "sk-"]),
-        Calls(1),
-        LedgerRows(count=1, every={"feature": "qa", "ok": True}),
-    )
-    case = Case("refund", INPUT)
+    box.install(Path.cwd(), armed=False)
     check = Check(
-        name="drift", file="drift.py", place=Place("drift.py"), cases=(case,), claims=claims, parse="json",
-        app="drift:app" if kind == "sync" else "drift:async_app", model={"drifting": "drift:fake"},
-    )  # fmt: skip
-    subject, judge = _trial.subject(check), _judge.Judge(claims, parse="json")
-    tmp = Path(tempfile.gettempdir())
-    for seed in range(first, first + number):
-        ran = _trial.run(subject, case, seed, root=root, tmp=tmp)
-        verdict, findings = judge.trial(ran.observation, ran.latched)
-        if verdict is not Verdict.KEPT:
-            raise SystemExit(f"seed {seed}: {findings}")
+        name="drift",
+        file="drift.py",
+        place=Place("drift.py"),
+        cases=(Case("one", INPUT),),
+        runs=number,
+        claims=tuple(claim for claims in EIGHT.values() for claim in claims),
+        parse="json",
+        app=f"{__name__}:{'app' if kind == 'sync' else 'async_app'}",
+        model={"drifting": f"{__name__}:fake"},
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TMPDIR"] = folder
+        task = {"check": check.plain(), "case": "one", "seed": first, "runs": number, "complete": True}
+        result = _worker.case(task, lambda _: None)
+    if result["trials"] != {"kept": number, "broken": 0, "errored": 0, "unjudged": 0} or (number > 1 and result["distinct"] < number // 2):
+        raise SystemExit(f"not every trial was kept, or the fake does not drift: {result}")
 
 
 if __name__ == "__main__":
     how, kind, first, number = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    if how == "bare":
-        for seed in range(first, first + number):
-            by_hand(seed, kind)
-    else:
-        trials(kind, first, number)
+    (bare if how == "bare" else trials)(kind, first, number)

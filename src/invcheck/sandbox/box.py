@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from invcheck import record as records
 from invcheck.sandbox import ambient, chance, clock, environ, imports, listeners, network
@@ -26,7 +24,7 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
     ``root`` is the project's folder. Without ``armed`` the network is cut in trials only, for a process that is not the
     sandbox's own. A worker takes everything else from what it inherits.
     """
-    global _installed  # noqa: PLW0603  # one sandbox per process
+    global _installed  # one sandbox per process
     given = inherited()
     ambient.install(fspath(root))
     listeners.install(alone=given is not None and given.alone, temp=given.temp if given else None)
@@ -40,24 +38,41 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
 
 
 def _prepare_asyncio(module: ModuleType) -> None:
-    from invcheck.sandbox import loop  # noqa: PLC0415  # it imports asyncio, which most apps never do
+    from invcheck.sandbox import loop  # it imports asyncio, which most apps never do
 
     loop.prepare(module)
 
 
-@contextmanager
-def trial(record: Record, *, clock: Json = None) -> Iterator[Record]:
-    """Open the sandbox for one trial: ``record`` is in hand, its clock is set, and all chance comes from its seed.
+class trial:  # it is used as `with box.trial(record):`; a class, since nested generators cost more than a trivial app
+    """The sandbox, open for one trial: ``record`` is in hand, its clock is set, and all chance comes from its seed.
 
     ``clock`` is None (virtual, from 2030), ``"real"`` or ``{"start": "2031-05-01T12:00:00Z"}``. At the end everything is
     as before, and what children of the app noted is in the record.
     """
-    record.clock = time = _clock.make(record, clock)
-    with records.opened(record), chance.opened(record.seed), environ.opened(), _clock.opened(time):
+
+    __slots__ = ("_before", "_record", "_time")
+
+    def __init__(self, record: Record, *, clock: Json = None) -> None:
+        self._record, self._time = record, _clock.make(record, clock)
+        self._before: tuple[Any, ...] = ()
+
+    def __enter__(self) -> Record:
+        record = self._record
+        record.clock = self._time
+        time = _clock.begin(self._time)  # first, as it alone may refuse
+        self._before = (time, records.hold(record), chance.begin(record.seed))
+        environ.begin()
+        return record
+
+    def __exit__(self, *_exc: object) -> None:
+        time, record, entropy = self._before
         try:
-            yield record
-        finally:
             network.merge()
+        finally:
+            _clock.end(time)
+            environ.end()
+            chance.end(entropy)
+            records.hold(record)
 
 
 _clock = clock

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from _random import Random as Generator
+from collections.abc import Callable
 from sys import _getframe as frame_at
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -40,9 +40,9 @@ class _Chance:
     def bits(self, count: int) -> int:
         """Draw that many bits."""
         if self._stream is None:
-            from random import Random  # noqa: PLC0415  # a trial without entropy does not pay for it
+            from random import Random  # a trial without entropy does not pay for it
 
-            self._stream = Random(derive(self._seed, "entropy"))  # noqa: S311  # it is to be predictable
+            self._stream = Random(derive(self._seed, "entropy"))  # it is to be predictable
         return self._stream.getrandbits(count) if count else 0
 
     def bytes(self, count: int) -> bytes:
@@ -101,7 +101,7 @@ def getrandom(size: int, flags: int = 0) -> bytes:
 
 
 def _prepare_random(module: ModuleType) -> None:
-    global _hidden  # noqa: PLW0603  # one module per process
+    global _hidden  # one module per process
     _hidden = hidden = vars(module)["_inst"]  # names captured early are its methods
     module.Random.seed = _seeding(module.Random.seed)
     for name, method in list(vars(module).items()):
@@ -158,7 +158,7 @@ def _prepare_uuid(module: ModuleType) -> None:
 
 
 def _restore() -> None:
-    global _spent  # noqa: PLW0603  # one hidden instance per process
+    global _spent  # one hidden instance per process
     _spent = False
     if _hidden is not None and _saved is not None:
         _hidden.setstate(_saved)
@@ -172,21 +172,24 @@ def _renew() -> None:
             setattr(module, attribute, None)
 
 
-@contextmanager
-def opened(seed: int) -> Iterator[None]:
-    """Make all randomness a function of ``seed`` for the length of a block.
+def begin(seed: int) -> _Chance | None:
+    """Make all randomness a function of ``seed`` until `end` is given what this gives.
 
     The hidden instance's state outside of trials is put back when somebody outside of one asks for it.
     """
-    global _open, _saved, _spent  # noqa: PLW0603  # one trial in hand per process
+    global _open, _saved, _spent  # one trial in hand per process
     if _hidden is not None:
         if not _spent:
             _saved, _spent = _hidden.getstate(), True
-        _hidden.seed(derive(seed, "chance"))
+        Generator.seed(_hidden, derive(seed, "chance"))  # what random.Random adds to it is for seeds of other types
+        _hidden.gauss_next = None
     _renew()
     before, _open = _open, _Chance(seed)
-    try:
-        yield
-    finally:
-        _open = before
-        _renew()
+    return before
+
+
+def end(before: _Chance | None) -> None:
+    """Leave the trial."""
+    global _open  # as above
+    _open = before
+    _renew()

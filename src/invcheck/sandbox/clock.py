@@ -13,8 +13,6 @@ import sys
 import time
 from _thread import _count as other_threads
 from _thread import allocate_lock
-from collections.abc import Iterator
-from contextlib import contextmanager
 from sys import _getframe as frame_at
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -165,7 +163,7 @@ def virtual() -> VirtualClock | None:
 
 def _seconds(seconds: float) -> float:
     value = float(seconds if isinstance(seconds, float) else operator.index(seconds))
-    if value != value:  # noqa: PLR0124  # the definition of NaN
+    if value != value:  # the definition of NaN
         raise ValueError("Invalid value NaN (not a number)")
     if value < 0:
         raise ValueError("sleep length must be non-negative")
@@ -249,7 +247,7 @@ def install() -> None:
 
 
 def _start_of(spec: Json) -> int:
-    from datetime import UTC, datetime  # noqa: PLC0415  # only a check that sets its own start pays for it
+    from datetime import UTC, datetime  # only a check that sets its own start pays for it
 
     try:
         start = datetime.fromisoformat(spec["start"])
@@ -271,7 +269,7 @@ _travel: Any = None
 
 def _travels() -> Any:
     """Give time-machine's travel, which puts the wall clock in our hands; imported at the first trial."""
-    global _travel  # noqa: PLW0603  # one per process
+    global _travel  # one per process
     if _travel is None:
         missing = object()
         before = sys.modules.get("pytest", missing)
@@ -279,7 +277,7 @@ def _travels() -> Any:
             # time-machine imports pytest for a fixture of its own, five times the cost of the rest; None makes that an ImportError
             sys.modules["pytest"] = None  # type: ignore[assignment]  # the import system's own mark for "not importable"
         try:
-            import time_machine  # noqa: PLC0415  # at the first trial, not at the worker's start
+            import time_machine  # at the first trial, not at the worker's start
         finally:
             if before is missing:
                 del sys.modules["pytest"]
@@ -287,18 +285,18 @@ def _travels() -> Any:
     return _travel
 
 
-@contextmanager
-def opened(clock: Clock) -> Iterator[Clock]:
-    """Make ``clock`` the one that time is asked from, for the length of a block."""
-    global _clock  # noqa: PLW0603  # one trial in hand per process
-    before, travel = _clock, None
+def begin(clock: Clock) -> Clock | None:
+    """Make ``clock`` the one that time is asked from, until `end` is given what this gives."""
+    global _clock  # one trial in hand per process
     if isinstance(clock, VirtualClock):
-        travel = _travels()
-        travel.start().time_ns = clock.wall
-    _clock = clock
-    try:
-        yield clock
-    finally:
-        _clock = before
-        if travel is not None:
-            travel.stop()
+        _travels().start().time_ns = clock.wall
+    before, _clock = _clock, clock
+    return before
+
+
+def end(before: Clock | None) -> None:
+    """Give time back."""
+    global _clock  # as above
+    ended, _clock = _clock, before
+    if isinstance(ended, VirtualClock):
+        _travel.stop()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, KeysView, Mapping
-from contextlib import contextmanager
+from collections.abc import KeysView, Mapping
 from fnmatch import fnmatchcase
 from sys import _getframe as frame_at
 from typing import Any
@@ -98,7 +97,7 @@ class _Recorder(type(os.environ)):  # type: ignore[misc]  # the class has no pub
 
     def keys(self) -> KeysView[str]:
         """Give the names; who asks for all of them reads everything."""
-        global _sweep  # noqa: PLW0603  # one environment per process
+        global _sweep  # one environment per process
         if _open:
             frame = frame_at(1)
             _sweep = (frame.f_code, frame.f_lasti)
@@ -125,18 +124,19 @@ def install() -> None:
     os.environ.__class__ = _Recorder
 
 
-@contextmanager
-def opened() -> Iterator[None]:
-    """Note reads for the length of a block, and undo its changes at the end."""
-    global _open, _sweep  # noqa: PLW0603  # one environment per process
+def begin() -> None:
+    """Note reads from now on, and remember what is changed."""
+    global _open  # one environment per process
     _open = True
-    try:
-        yield
-    finally:
-        _open, _sweep = False, None
-        for key, value in _before.items():
-            _put(key, value)
-        _before.clear()
+
+
+def end() -> None:
+    """Note no more, and undo what was changed."""
+    global _open, _sweep  # as above
+    _open, _sweep = False, None
+    for key, value in _before.items():
+        _put(key, value)
+    _before.clear()
 
 
 def _put(key: bytes, value: bytes | None) -> None:

@@ -18,21 +18,15 @@ class ChosenRandom(Random):
     'c'
     """
 
-    def __new__(cls, source: Source) -> ChosenRandom:  # noqa: ARG004, PYI034, D102  # a fixed seed spares a read of the system's entropy
+    def __new__(cls, source: Source) -> ChosenRandom:  # a fixed seed spares a read of the system's entropy
         return super().__new__(cls, 0)  # type: ignore[call-arg]  # the stub knows no seed here
 
     def __init__(self, source: Source) -> None:
-        self._source: Source | None = None
+        self._begun = False
         super().__init__(0)
-        self._source = source
-
-    def _chosen(self, n: int) -> int:
-        assert self._source is not None, "seed() is the only thing that runs before"
-        return self._source.choose(n)
-
-    def random(self) -> float:
-        """Choose one of the 2**53 floats of [0, 1) that Random.random() gives."""
-        return self._chosen(WIDEST) / WIDEST
+        self._begun = True
+        self._chosen = source.choose
+        self.random = source.fraction  # type: ignore[method-assign]  # spares a call in what a fake draws most
 
     def getrandbits(self, k: int, /) -> int:
         """Choose ``k`` bits, at most 32 a choice."""
@@ -55,7 +49,7 @@ class ChosenRandom(Random):
 
     def seed(self, *_args: Any, **_kwargs: Any) -> None:
         """Refuse: this generator is the double's; a fake that wants its own builds its own Random."""
-        if self._source is not None:
+        if self._begun:
             self._refuse()
 
     def _refuse(self, *_args: Any) -> NoReturn:
