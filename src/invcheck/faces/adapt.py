@@ -60,7 +60,7 @@ def _maker(hint: Any) -> Adapt:
     if get_origin(hint) is Annotated:
         return _maker(get_args(hint)[0])
     if get_origin(hint) in (Union, types.UnionType):
-        return _first([_maker(arm) for arm in get_args(hint) if arm is not type(None)])
+        return _first([_maker(arm) for arm in _arms(hint) if arm is not type(None)])
     if isinstance(hint, type) and get_origin(hint) is None:
         return _of_class(hint)
     return lambda _, __: _NONE
@@ -150,7 +150,7 @@ _TOKENS = {
 def _from_reply(name: str, hint: Any, reply: Reply, call: Call) -> Any:  # noqa: PLR0911  # one return per family of names
     """What a reply has for a field of that name, or _NONE."""
     if name in _TEXT:
-        return reply.text if str in (hint, *get_args(hint)) or hint is Any else _NONE
+        return reply.text if hint is Any or str in _arms(hint) else _NONE
     if name in _FINISH:
         return reply.finish
     if name in _THINKING:
@@ -168,17 +168,21 @@ def _from_reply(name: str, hint: Any, reply: Reply, call: Call) -> Any:  # noqa:
     return call.request.id if name == "id" else _NONE
 
 
+def _arms(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+
+
 def _tokens(name: str, usage: Usage | None) -> Any:
     if usage is None:
         return _NONE
-    if name == "total_tokens":
+    if name == "total_tokens" and (usage.input_tokens, usage.output_tokens) != (None, None):
         return (usage.input_tokens or 0) + (usage.output_tokens or 0)
-    tokens = getattr(usage, _TOKENS[name])
+    tokens = getattr(usage, _TOKENS.get(name, name), None)
     return _NONE if tokens is None else tokens
 
 
 def _usage(hint: Any, usage: Usage | None) -> Any:
-    for arm in (*get_args(hint), hint):
+    for arm in _arms(hint):
         if arm is Usage or arm is Any:
             return usage
         if isinstance(arm, type) and arm is not type(None) and (plan := _plan(arm)) is not None:
@@ -189,7 +193,7 @@ def _usage(hint: Any, usage: Usage | None) -> Any:
 
 
 def _tool_calls(hint: Any, reply: Reply) -> Any:
-    inner = next((arm for arm in (hint, *get_args(hint)) if get_origin(arm) in (list, tuple, Mapping) or get_args(arm)), hint)
+    inner = next((arm for arm in _arms(hint) if arm is not type(None)), hint)
     item = next(iter(get_args(inner)), Any)
     shape_of = tuple if tuple in (get_origin(inner), inner) else list
     made = [_tool_call(item, call) for call in reply.tool_calls]

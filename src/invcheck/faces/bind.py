@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Protocol, Union, get_args, get_origin
 
 from invcheck.double import Double
 from invcheck.errors import PortMismatch
@@ -35,4 +35,4 @@ def _protocol(annotation: Any) -> Any:
     if get_origin(annotation) in (Union, types.UnionType):
         return next((found for arm in get_args(annotation) if (found := _protocol(arm)) is not None), None)
     kind = get_origin(annotation) or annotation
-    return annotation if isinstance(kind, type) and getattr(kind, "_is_protocol", False) else None
+    return annotation if isinstance(kind, type) and getattr(kind, "_is_protocol", False) and kind is not Protocol else None

@@ -210,7 +210,7 @@ def _pieces(hint: Any) -> Adapt:
 
 
 def _manner(form: Form) -> tuple[str, Any]:
-    """How a method is run, and the hint of what it gives: ask, aask, stream, astream, afirst, first."""
+    """How a method is run, a key of `_BODIES`, and the hint of what it gives or yields."""
     hint, how = form.returns, form.flag
     origin, args = get_origin(hint), get_args(hint)
     item = args[0] if args else EMPTY
@@ -218,13 +218,13 @@ def _manner(form: Form) -> tuple[str, Any]:
         how, hint = "async", args[-1] if args else EMPTY
         origin, args = get_origin(hint), get_args(hint)
         item = args[0] if args else EMPTY
-    if how == "async generator" or (how == "plain" and (origin in _ASYNC_STREAMS or hint in _ASYNC_STREAMS)):
-        return "astream", item
-    if how == "generator" or (how == "plain" and (origin in _STREAMS or hint in _STREAMS)):
-        return "stream", item
+    if how.endswith("generator"):
+        return "own astream" if how.startswith("async") else "own stream", item
     if how == "async":
         return ("afirst stream", item) if origin in _ASYNC_STREAMS else ("aask", hint)
-    return "ask", hint
+    if origin in _ASYNC_STREAMS or hint in _ASYNC_STREAMS:
+        return "astream", item
+    return ("stream", item) if origin in _STREAMS or hint in _STREAMS else ("ask", hint)
 
 
 @lru_cache(maxsize=256)
@@ -268,30 +268,35 @@ def _still(member: Member) -> Any:
 
 
 _BODIES = {
-    "ask": "def {name}({given}):\n    return self._invcheck.ask({index}, {request})",
-    "aask": "async def {name}({given}):\n    return await self._invcheck.aask({index}, {request})",
-    "stream": "def {name}({given}):\n    return self._invcheck.stream({index}, {request})",
-    "astream": "def {name}({given}):\n    return self._invcheck.astream({index}, {request})",
-    "afirst stream": "async def {name}({given}):\n    return await self._invcheck.afirst({index}, {request})",
+    "ask": "def stub({given}):\n    return {me}._invcheck.ask({index}, {request})",
+    "aask": "async def stub({given}):\n    return await {me}._invcheck.aask({index}, {request})",
+    "stream": "def stub({given}):\n    return {me}._invcheck.stream({index}, {request})",
+    "own stream": "def stub({given}):\n    yield from {me}._invcheck.stream({index}, {request})",
+    "astream": "def stub({given}):\n    return {me}._invcheck.astream({index}, {request})",
+    "own astream": "async def stub({given}):\n    async for _ in {me}._invcheck.astream({index}, {request}):\n        yield _",
+    "afirst stream": "async def stub({given}):\n    return await {me}._invcheck.afirst({index}, {request})",
 }
+"""How each manner of a method is written; "own" is a generator by its own body, whose flag the stub keeps."""
 
 
 def _stub(form: Form, index: int) -> Any:
     how, _ = _manner(form)
     space: dict[str, Any] = {"__name__": __name__}  # so that its frames are told apart from the app's
-    given, request = _written(form, space)
-    exec(_BODIES[how].format(name="stub", given=given, index=index, request=request), space)  # noqa: S102  # parameter names of a function that Python has parsed
+    me = "self"
+    while me in form.signature.parameters:
+        me += "_"
+    given, request = _written(form, me, space)
+    exec(_BODIES[how].format(me=me, given=given, index=index, request=request), space)  # noqa: S102  # parameter names of a function that Python has parsed
     stub = space["stub"]
     stub.__name__ = stub.__qualname__ = form.name
     stub.__annotations__ = {name: hint for name, hint in form.hints.items() if hint is not EMPTY}
     return stub
 
 
-def _written(form: Form, space: dict[str, Any]) -> tuple[str, str]:
+def _written(form: Form, me: str, space: dict[str, Any]) -> tuple[str, str]:
     """The parameter list and the request, as source text; defaults enter as values."""
-    given, request, last = ["self"], [], None
+    given, request, last = [me], [], None
     positional_only = any(p.kind is p.POSITIONAL_ONLY for p in form.signature.parameters.values())
-    given += ["/"] if not positional_only and "self" in form.signature.parameters else []
     for p in form.signature.parameters.values():
         if last is p.POSITIONAL_ONLY and p.kind is not p.POSITIONAL_ONLY:
             given.append("/")

@@ -110,12 +110,9 @@ def _arguments(protocol: Any, cls: type) -> dict[Any, Any]:
         return given
     for written in getattr(origin, "__orig_bases__", ()):
         kind = get_origin(written) or written
-        if isinstance(kind, type) and issubclass(kind, cls):
+        if cls in getattr(kind, "__mro__", ()):
             return _arguments(substituted(written, given), cls)
-    for kind in origin.__bases__:
-        if issubclass(kind, cls):
-            return _arguments(kind, cls)
-    return {}
+    return next((_arguments(kind, cls) for kind in origin.__bases__ if cls in kind.__mro__), {})
 
 
 def substituted(hint: Any, given: dict[Any, Any]) -> Any:
@@ -149,7 +146,23 @@ def _member(cls: type, name: str, space: Any, bound: dict[Any, Any]) -> Member |
         return Member(name, kind, tuple(form(each, cls, bound, drop=kind != "static") for each in written))
     if dunder or (name not in space.get("__annotations__", {})):
         return None
-    return Member(name, "attribute", hint=_hint(cls, name, cls, bound), default=value)
+    hint = _hint(cls, name, cls, bound)
+    if get_origin(hint) is Callable and value is EMPTY:
+        return Member(name, "method", (_of_callable(name, hint),))
+    return Member(name, "attribute", hint=hint, default=value)
+
+
+def _of_callable(name: str, hint: Any) -> Form:
+    """The form of an attribute that is declared as a Callable; one text is called its prompt."""
+    given, back = get_args(hint)
+    kind = inspect.Parameter
+    if isinstance(given, list):
+        names = ["prompt"] if given == [str] else [f"arg{n}" for n in range(1, len(given) + 1)]
+        parameters = [kind(each, kind.POSITIONAL_ONLY, annotation=type_) for each, type_ in zip(names, given, strict=True)]
+    else:
+        parameters = [kind("args", kind.VAR_POSITIONAL), kind("kwargs", kind.VAR_KEYWORD)]
+    hints = {p.name: p.annotation for p in parameters}
+    return Form(name, inspect.Signature(parameters, return_annotation=back), {**hints, "return": back}, "plain")
 
 
 def overloads(cls: type, name: str) -> list[Callable[..., Any]]:
