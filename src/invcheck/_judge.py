@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
-from pathlib import Path as File
 from typing import BinaryIO, NamedTuple
 
 from invcheck import rows
-from invcheck.assertions.claim import Break, Claim, Not
-from invcheck.assertions.fuse import fuse
-from invcheck.assertions.implied import EVERYTHING, Causes, causes
-from invcheck.errors import InvcheckError, NotJson, UsageError
+from invcheck.assertions.claim import Claim, Not
+from invcheck.assertions.fuse import Fuser, fuse
+from invcheck.assertions.implied import Causes, causes
+from invcheck.assertions.question import Question
+from invcheck.errors import NotJson, UsageError
 from invcheck.freeze import one_line
-from invcheck.jsontext import parse_output
+from invcheck.jsontext import loads, parse_output
 from invcheck.paths import Path
 from invcheck.vocabulary import Finding, Json, Verdict
 
@@ -42,22 +43,33 @@ class Judge:
     def __init__(self, claims: Sequence[Claim], *, parse: str | None = None) -> None:
         if parse not in {None, "json"}:
             raise UsageError(f"parse is json or nothing, got {parse!r}")
-        self.claims = tuple(claims)
+        questions = [Question(index, claim) for index, claim in enumerate(claims)]
+        self.each = [question for question in questions if question.claim.arity == "each"]
+        self.across = [question for question in questions if question.claim.arity == "across"]
         self.parses = parse == "json"
         self._raises = any(_expects_error(claim) for claim in claims)
         self._script = any(_named(claim, "script-used") for claim in claims)
-        self._fused = fuse([claim for claim in claims if claim.arity == "each"])
+        self._fused = fuse([question.claim for question in self.each], self._before)
 
     def kept(self, document: Json) -> bool:
         """Tell fast whether everything is surely kept; False means only that `trial` must look."""
-        if document.get("breaches"):
-            return False
-        if document.get("error") is not None:
-            if not self._raises:
-                return False
-        elif self.parses and parse_output(document) is not None:
-            return False
         return self._fused(document)
+
+    def _before(self, fuser: Fuser) -> None:
+        """Write the implied claims; the output's text is read as `parse_output` does it."""
+        fuser.require('not document.get("breaches")')
+        if not self._raises:
+            fuser.require('document.get("error") is None')
+        if self.parses:
+            parse, read = fuser.const(parse_output), fuser.const(loads)
+            unless = 'if document.get("error") is not None:\n    pass\nel' if self._raises else ""
+            fuser.line(f"""\
+{unless}if "output_text" in document:
+    if {parse}(document) is not None: return False
+else:
+    document["output_text"] = text = document["output"]
+    document["output"] = None
+    document["output"] = {read}(text)""")
 
     def trial(self, document: Json, latched: Sequence[Finding] = ()) -> tuple[Verdict, tuple[Finding, ...]]:
         """Judge one observation, with what was latched while it was made: the verdict, and the findings in order.
@@ -65,8 +77,9 @@ class Judge:
         A claim about what an earlier finding already explains is unjudged, and gives no finding of its own. A claim
         that raises is errored, under ``not-`` too.
         """
-        if not latched and self.kept(document):
-            return Verdict.KEPT, ()
+        return (Verdict.KEPT, ()) if not latched and self.kept(document) else self._told(document, latched)
+
+    def _told(self, document: Json, latched: Sequence[Finding] = ()) -> tuple[Verdict, tuple[Finding, ...]]:
         findings, _ = self._judged(document, latched)
         verdicts = {finding.verdict for finding in findings}
         return next((verdict for verdict in (Verdict.BROKEN, Verdict.ERRORED) if verdict in verdicts), Verdict.KEPT), findings
@@ -81,25 +94,28 @@ class Judge:
         A line that is no strict JSON, and a row that ``document`` cannot turn, are errored findings; the other rows are
         still judged. Memory holds one row. A file that cannot be opened is a UsageError.
         """
-        if isinstance(source, str | PathLike):
-            try:
-                file = File(source).open("rb")  # noqa: SIM115  # what is raised while rows are judged is another matter
-            except OSError as problem:
-                raise UsageError(f"the rows {source} cannot be read: {problem.strerror}", code="MISSING_FILE") from None
-            with file:
-                yield from self.rows(file, document=document)
-            return
-        for line, row, error in rows.read(source):
-            if error is None:
+        if not isinstance(source, str | PathLike):
+            return self._rows(source, document, nullcontext())
+        try:
+            file = open(source, "rb")  # noqa: PTH123, SIM115  # pathlib is slow to import; the generator closes it
+        except OSError as problem:
+            raise UsageError(f"the rows {source} cannot be read: {problem.strerror}", code="MISSING_FILE") from None
+        return self._rows(file, document, file)
+
+    def _rows(self, file: BinaryIO, document: Callable[[Json], Json] | None, owned: AbstractContextManager[object]) -> Iterator[Row]:
+        fused, kept_verdict = self._fused, Verdict.KEPT
+        with owned:
+            for line, row, error in rows.read(file):
+                if error is not None:
+                    yield _unusable(line, None, error)
+                    continue
                 try:
                     observed = row if document is None else document(row)
-                    kept = self.kept(observed)
+                    kept = fused(observed)
                 except Exception as problem:  # noqa: BLE001  # a mapping is user code; what it raises is a finding
                     yield _unusable(line, row, problem)
                     continue
-                yield Row(line, row, Verdict.KEPT) if kept else Row(line, row, *self.trial(observed))
-            else:
-                yield _unusable(line, None, error)
+                yield Row(line, row, kept_verdict) if kept else Row(line, row, *self._told(observed))
 
     def moot(self, document: Json, latched: Sequence[Finding] = ()) -> tuple[Path, ...]:
         """Give the paths below which nothing can be said of this observation, since a finding explains it."""
@@ -108,14 +124,11 @@ class Judge:
     def _judged(self, document: Json, latched: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Path, ...]]:
         known = self._causes(document, latched)
         findings, moot = list(known.findings), list(known.moot)
-        for index, claim in enumerate(self.claims):
-            if claim.arity != "each" or is_moot(claim, moot):
-                continue
-            finding = _asked(index, claim, document)
+        for question in self.each:
+            finding = None if question.moot(moot) else question.ask(document)
             if finding is not None:
                 findings.append(finding)
-                if claim.structural:
-                    moot += claim.reads()[:1]
+                moot += question.settles()
         return tuple(findings), tuple(moot)
 
     def _causes(self, document: Json, latched: Sequence[Finding]) -> Causes:
@@ -128,79 +141,34 @@ class Across:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
-        self._claims = [(index, claim) for index, claim in enumerate(judge.claims) if claim.arity == "across"]
-        self._taken: dict[int, list[tuple[int, Json]]] = {index: [] for index, _ in self._claims}
+        self._taken: dict[int, list[tuple[int, Json]]] = {question.index: [] for question in judge.across}
         self._raised: dict[int, Finding] = {}
         self._skipped: set[int] = set()
 
     def add(self, seed: int, document: Json, latched: Sequence[Finding] = ()) -> None:
         """Remember one trial; a claim about what a finding of that trial explains will be unjudged."""
-        if not self._claims:
+        if not self._taken:
             return
         moot = self._judge.moot(document, latched)
-        for index, claim in self._claims:
-            if is_moot(claim, moot):
-                self._skipped.add(index)
+        for question in self._judge.across:
+            if question.moot(moot):
+                self._skipped.add(question.index)
                 continue
-            try:
-                self._taken[index].append((seed, claim.take(document)))
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # noqa: BLE001  # whatever a claim raises is told, never a pass
-                self._raised.setdefault(index, _raised(index, claim, error))
+            taken, raised = question.take(document)
+            if raised is not None:
+                self._raised.setdefault(question.index, raised)
+            self._taken[question.index].append((seed, taken))
 
     def finish(self, *, complete: bool = True) -> tuple[Finding, ...]:
         """Judge the runs, in order of seeds; with fewer runs than the check asks for nothing is said."""
-        findings: list[Finding] = list(self._raised.values())
-        for index, claim in self._claims:
-            if complete and index not in self._skipped and index not in self._raised:
-                taken = sorted(self._taken[index], key=lambda pair: pair[0])
-                findings += filter(None, [_asked(index, claim, taken)])
-        return tuple(sorted(findings, key=lambda finding: finding.assertion or 0))
-
-
-def is_moot(claim: Claim, moot: Sequence[Path]) -> bool:
-    """Tell whether a claim reads at or below one of the paths; below the root lies every claim."""
-    return EVERYTHING in moot or any(path.covers(read) for path in moot for read in claim.reads())
-
-
-def _asked(index: int, claim: Claim, subject: Json) -> Finding | None:
-    """Ask one claim about an observation, or about what it took of the runs."""
-    try:
-        broken = claim.each(subject) if claim.arity == "each" else claim.across(subject)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001  # a predicate may raise anything, SystemExit and NetworkBlocked too
-        return _raised(index, claim, error)
-    return None if broken is None else _finding(index, claim, broken)
-
-
-def _finding(index: int, claim: Claim, broken: Break) -> Finding:
-    text = claim.describe()
-    where = f" at {broken.path}" if broken.path else ""
-    call = f" ({broken.call})" if broken.call else ""
-    return Finding(
-        broken.code or claim.key.upper().replace("-", "_"),
-        Verdict.BROKEN,
-        one_line(f"{text}: expected {broken.expected}, got {broken.got}{where}{call}"),
-        claim=text,
-        path=broken.path,
-        expected=broken.expected,
-        got=broken.got,
-        call=broken.call,
-        hint=broken.hint,
-        assertion=index,
-    )
-
-
-def _raised(index: int, claim: Claim, error: BaseException) -> Finding:
-    text, code, hint = claim.describe(), "ASSERTION_RAISED", None
-    told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    if isinstance(error, InvcheckError):
-        told, code, hint = error.message, error.code, error.hint
-    return Finding(
-        code, Verdict.ERRORED, one_line(f"{text}: could not be judged: {told}"), claim=text, got=one_line(told), hint=hint, assertion=index
-    )
+        findings: list[Finding | None] = []
+        for question in self._judge.across:
+            index = question.index
+            if index in self._raised:
+                findings.append(self._raised[index])
+            elif complete and index not in self._skipped:
+                findings.append(question.ask_across(sorted(self._taken[index], key=lambda pair: pair[0])))
+        return tuple(filter(None, findings))
 
 
 def _unusable(line: int, row: Json, error: Exception) -> Row:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 import re
-from base64 import b64encode
-from collections.abc import Iterable, Mapping
-from datetime import date, time
-from decimal import Decimal
+from binascii import b2a_base64
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from hashlib import sha256
-from pathlib import PurePath
 from typing import Any, NoReturn
 
 from invcheck.errors import NotJson
@@ -21,6 +18,13 @@ from invcheck.vocabulary import DEEPEST, Json
 _SCALARS = frozenset({str, int, bool, type(None)})
 _UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _WIDE = 80
+
+_SPELLED: Mapping[str, Callable[[Any], str]] = {  # by name, since every worker would pay for the imports
+    "datetime.date": lambda value: value.isoformat(),
+    "datetime.time": lambda value: value.isoformat(),
+    "decimal.Decimal": str,
+    "uuid.UUID": str,
+}
 
 
 class FrozenDict(dict[str, Any]):
@@ -71,9 +75,9 @@ def frozen(value: Json) -> Json:
     True
     """
     if isinstance(value, dict):
-        return FrozenDict({key: frozen(item) for key, item in value.items()})
+        return FrozenDict({key: item if type(item) in _SCALARS else frozen(item) for key, item in value.items()})
     if isinstance(value, list):
-        return FrozenList([frozen(item) for item in value])
+        return FrozenList([item if type(item) in _SCALARS else frozen(item) for item in value])
     return value
 
 
@@ -90,7 +94,35 @@ def snapshot(value: object, *, strict: bool = False) -> Json:
     >>> snapshot({"b": (1, 2), "a": {3}})
     {'b': [1, 2], 'a': {'$set': [3]}}
     """
-    return _copy(value, "$", (), strict)
+    try:
+        return _fast(value, 0)
+    except (_NotPlain, RecursionError):
+        return _copy(value, "$", (), strict)
+
+
+class _NotPlain(Exception):
+    """Something that only the careful copy knows what to do with."""
+
+
+_PLAIN_SCALARS = frozenset({str, int, bool, type(None)})
+
+
+def _fast(value: Any, depth: int) -> Json:
+    """Copy what is plain JSON already, which is nearly everything; it knows no paths, so it tells nothing but _NotPlain."""
+    kind = type(value)
+    if kind in _PLAIN_SCALARS:
+        return value
+    if depth < DEEPEST:
+        if kind is dict or kind is FrozenDict:
+            for key in value:
+                if type(key) is not str:
+                    raise _NotPlain
+            return {key: item if type(item) in _PLAIN_SCALARS else _fast(item, depth + 1) for key, item in value.items()}
+        if kind is list or kind is tuple or kind is FrozenList:
+            return [item if type(item) in _PLAIN_SCALARS else _fast(item, depth + 1) for item in value]
+        if kind is float and math.isfinite(value):
+            return value
+    raise _NotPlain
 
 
 def _copy(value: object, path: str, above: tuple[int, ...], strict: bool) -> Json:  # noqa: PLR0911  # one return per kind
@@ -155,16 +187,17 @@ def _other(value: Any, path: str, above: tuple[int, ...], strict: bool) -> Json:
     if isinstance(value, set | frozenset):
         return {"$set": sorted((_copy(item, path, above, strict) for item in value), key=canonical)}
     if isinstance(value, bytes | bytearray):
-        return {"$bytes": b64encode(value).decode("ascii")}
-    if isinstance(value, Decimal | PurePath) or _name(value) == "uuid.UUID":  # by name: importing uuid costs every worker
-        return str(value)
-    if isinstance(value, date | time):
-        return value.isoformat()
+        return {"$bytes": b2a_base64(value, newline=False).decode("ascii")}
     return _record(value, path, above, strict)
 
 
 def _record(value: Any, path: str, above: tuple[int, ...], strict: bool) -> Json:
-    """A dataclass, or a pydantic model recognised without importing pydantic; all else is opaque."""
+    """A path, a date and their like, a dataclass, or a pydantic model recognised without its import; all else is opaque."""
+    if isinstance(value, os.PathLike):
+        return _copy(os.fspath(value), path, above, strict)
+    for base in type(value).__mro__:
+        if (spell := _SPELLED.get(_name(base))) is not None:
+            return spell(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = ((field.name, getattr(value, field.name, None)) for field in dataclasses.fields(value))
         return _mapping(dict(fields), path, above, strict)
@@ -193,6 +226,7 @@ def _short(path: str) -> str:
     return path if len(path) <= _WIDE else f"{path[:_WIDE]}..."
 
 
+_spell = json.JSONEncoder(ensure_ascii=False, default=_name).encode
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
@@ -212,6 +246,8 @@ def canonical(value: Json) -> bytes:
 
 def digest(value: Json) -> str:
     """Give the sha256 of the canonical bytes, in hexadecimal."""
+    from hashlib import sha256  # noqa: PLC0415  # it loads OpenSSL, which not every process needs
+
     return sha256(canonical(value)).hexdigest()
 
 
@@ -224,9 +260,9 @@ def show(value: Json, limit: int = 120) -> str:
     '{"a": [1, "x"]}'
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, default=_name)
+        text = _spell(value)
     except (ValueError, TypeError, RecursionError):
-        text = json.dumps(snapshot(value), ensure_ascii=False)
+        text = _spell(snapshot(value))
     text = _UNSEEN.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
     if len(text) <= limit:
         return text

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from gen import BANNED
-
 Json = Any
 
+BANNED = ("系统提示", "sk-", "BEGIN PRIVATE KEY", "ignore previous instructions")
 FIELDS = {"answer", "cites"}
 
 
@@ -66,7 +65,9 @@ def _count(value: Json) -> bool:
 
 def ledger(rows: list[Json]) -> bool:
     """Every row is of this feature, went well and has two counts."""
-    return all(row["feature"] == "qa" and row["ok"] is True and _count(row["input_tokens"]) and _count(row["output_tokens"]) for row in rows)
+    return all(
+        row["feature"] == "qa" and row["ok"] is True and _count(row["input_tokens"]) and _count(row["output_tokens"]) for row in rows
+    )
 
 
 def verdicts(output: str, doc_ids: list[str], calls: int, rows: list[Json]) -> dict[str, bool]:

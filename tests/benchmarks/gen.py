@@ -15,9 +15,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-BANNED = ("系统提示", "sk-", "BEGIN PRIVATE KEY", "ignore previous instructions")
+from eight import BANNED
+
 RATE = 0.02
 
+# ruff: noqa: RUF001  # Chinese is written with Chinese punctuation
 CHINESE = (
     "退款会在三到五个工作日内原路返回，",
     "请先在订单页点击“申请售后”，",

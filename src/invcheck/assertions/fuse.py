@@ -130,25 +130,39 @@ class Fuser:
         """Add one line, or a block whose inner lines are indented by the caller."""
         self.lines.extend(_INDENT * self.level + line for line in text.split("\n"))
 
-    def claim(self, claim: Claim) -> None:
-        """Add a claim about this fuser's document: its fused form, or a call of its `each` where it has none."""
+    def claim(self, claim: Claim) -> bool:
+        """Add a claim about this fuser's document: its fused form, or a call of its `each` and False where it has none."""
         lines, values, facts = len(self.lines), dict(self._values), set(self._facts)
-        if not claim.fuse(self):
+        fused = claim.fuse(self)
+        if not fused:
             del self.lines[lines:]
             self._values, self._facts = values, facts
             self.require(f"{self.const(claim.each)}({self.document}) is None")
+        return fused
 
 
-def fuse(claims: Sequence[Claim]) -> Kept:
+def fuse(claims: Sequence[Claim], first: Callable[[Fuser], None] | None = None) -> Kept:
     """Compile per-trial claims into one function: document -> True when all of them are surely kept.
 
-    Only KeyboardInterrupt leaves the function; whatever else a claim raises is told when it is judged alone.
+    ``first`` may write lines before the claims. Only KeyboardInterrupt leaves the function; whatever else a claim raises
+    is told when it is judged alone.
     """
     fuser = Fuser()
+    if first is not None:
+        first(fuser)
     for claim in claims:
         fuser.claim(claim)
-    body = "\n".join(f"        {line}" for line in [*fuser.lines, "return True"])
-    source = _FUNCTION.format(body)
+    return _function(fuser)
+
+
+def alone(claim: Claim) -> Kept | None:
+    """Compile one per-trial claim, or give None where it has no fused form and would only be asked twice."""
+    fuser = Fuser()
+    return _function(fuser) if fuser.claim(claim) else None
+
+
+def _function(fuser: Fuser) -> Kept:
+    source = _FUNCTION.format("\n".join(f"        {line}" for line in [*fuser.lines, "return True"]))
     space: dict[str, object] = dict(fuser.names)
     exec(compile(source, "<fused claims>", "exec"), space)  # noqa: S102  # our own text: users' texts enter as constants only
     kept: Kept = space["kept"]  # type: ignore[assignment]  # the function that the text above defines

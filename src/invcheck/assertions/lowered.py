@@ -72,6 +72,11 @@ def lowerable(schema: Json) -> bool:
 
 def require_each(fuser: Fuser, path: Path, test: str, *, allow_empty: bool = False) -> bool:
     """State a test, with ``{0}`` for the value, for each that a plain path selects; False where the path is not plain."""
+    if test == TYPE_TESTS["string"] and (items := fuser.values(path)) is not None:
+        fuser.texts(items)  # so that a relation over the same list need not ask again
+        if not allow_empty:
+            fuser.require(items)
+        return True
     loop = fuser.each(path, allow_empty=allow_empty)
     if loop is None:
         return False

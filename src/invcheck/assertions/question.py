@@ -1,0 +1,98 @@
+"""A claim in its place in a check: how it is asked, and how its answer becomes a finding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from invcheck.assertions.claim import Break, Claim
+from invcheck.assertions.fuse import Kept, alone
+from invcheck.assertions.implied import EVERYTHING
+from invcheck.errors import InvcheckError
+from invcheck.freeze import one_line
+from invcheck.paths import Path
+from invcheck.vocabulary import Finding, Json, Verdict
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+class Question:
+    """One claim and its index in the check.
+
+    A claim that raises is errored, whatever it raises (a predicate may leave the process, or reach for the network); only
+    KeyboardInterrupt is let through.
+    """
+
+    def __init__(self, index: int, claim: Claim) -> None:
+        self.index = index
+        self.claim = claim
+
+    def moot(self, paths: Sequence[Path]) -> bool:
+        """Tell whether the claim reads at or below one of the paths; below the root lies every claim."""
+        return bool(paths) and (EVERYTHING in paths or any(path.covers(read) for path in paths for read in self._reads))
+
+    def settles(self) -> tuple[Path, ...]:
+        """Give the path below which other claims are moot once this one is not kept; only structural claims have one."""
+        return self._reads[:1] if self.claim.structural else ()
+
+    def ask(self, document: Json) -> Finding | None:
+        """Ask a claim over one observation: None when it is kept."""
+        if self._alone is not None and self._alone(document):
+            return None
+        return self._answer(self.claim.each, document)
+
+    def ask_across(self, taken: Sequence[tuple[int, Json]]) -> Finding | None:
+        """Ask a claim over the runs of a case, from what it took of each of them."""
+        return self._answer(self.claim.across, taken)
+
+    def take(self, document: Json) -> tuple[Json, Finding | None]:
+        """Let a claim over the runs take what it needs of one observation, or give the finding that it raised."""
+        taken: list[Json] = []
+        raised = self._answer(lambda each: taken.append(self.claim.take(each)), document)
+        return (None, raised) if raised else (taken[0], None)
+
+    @cached_property
+    def _alone(self) -> Kept | None:
+        return alone(self.claim)
+
+    @cached_property
+    def _text(self) -> str:
+        return self.claim.describe()
+
+    @cached_property
+    def _reads(self) -> tuple[Path, ...]:
+        return self.claim.reads()
+
+    def _answer(self, ask: Callable[[Json], Break | None], subject: Json) -> Finding | None:
+        try:
+            broken = ask(subject)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  # told as errored, never a pass
+            return self._raised(error)
+        return None if broken is None else self._broken(broken)
+
+    def _broken(self, broken: Break) -> Finding:
+        where = f" at {broken.path}" if broken.path else ""
+        call = f" ({broken.call})" if broken.call else ""
+        return Finding(
+            broken.code or self.claim.key.upper().replace("-", "_"),
+            Verdict.BROKEN,
+            one_line(f"{self._text}: expected {broken.expected}, got {broken.got}{where}{call}"),
+            claim=self._text,
+            path=broken.path,
+            expected=broken.expected,
+            got=broken.got,
+            call=broken.call,
+            hint=broken.hint,
+            assertion=self.index,
+        )
+
+    def _raised(self, error: BaseException) -> Finding:
+        code, told, hint = "ASSERTION_RAISED", f"{type(error).__name__}: {error}".removesuffix(": "), None
+        if isinstance(error, InvcheckError):
+            code, told, hint = error.code, error.message, error.hint
+        told = one_line(_ADDRESS.sub("", told))
+        message = one_line(f"{self._text}: could not be judged: {told}")
+        return Finding(code, Verdict.ERRORED, message, claim=self._text, got=told, hint=hint, assertion=self.index)

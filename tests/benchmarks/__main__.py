@@ -1,0 +1,73 @@
+# ruff: noqa: T201  # a benchmark prints its table
+"""Print a benchmark's table: `python -m tests.benchmarks judge [--size N] [--times N] [--folder DIR]`.
+
+Exit 1 only where a bar is missed by a factor of two, since machines are noisy; the figures are for reading.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from gen import write  # noqa: E402  # the rows are scripts that stand beside each other
+from processes import Run, pairs, run  # noqa: E402  # as above
+from verify import verify  # noqa: E402  # as above
+
+BARS = {"observations": 0.75, "rows": 0.85}
+FEW = 1_000
+
+
+def judge(folder: Path, size: int, times: int) -> bool:
+    """Hold the judge against the hand-written loop over the same files, and its peak at 1,000 against its peak at the size."""
+    for number in {FEW, size}:
+        if not (folder / f"planted_{number}.json").exists():
+            write(folder, number)
+    print(f"{'file':<14}{'loop s':>8}{'judge s':>9}{'CPU ratio':>11}{'bar':>6}{'peak MB':>10}{'peak at 1,000':>15}  found")
+    good = True
+    for shape, bar in BARS.items():
+        by_hand, judged, ratio = pairs(
+            lambda shape=shape: _row(folder, size, "loop.py", "all", shape),
+            lambda shape=shape: _row(folder, size, "judge.py", shape),
+            times,
+        )
+        few = _row(folder, FEW, "judge.py", shape)
+        cpu = [statistics.median(each.cpu for each in runs) for runs in (by_hand, judged)]
+        peak = statistics.median(each.peak for each in judged)
+        print(f"{shape:<14}{cpu[0]:>8.2f}{cpu[1]:>9.2f}{ratio:>11.2f}{bar:>6.2f}{peak:>10.1f}{few.peak:>15.1f}  exactly what was planted")
+        good &= ratio <= 2 * bar and peak <= 2 * few.peak
+    return good
+
+
+def _row(folder: Path, size: int, script: str, *args: str) -> Run:
+    result = folder / f"result_{script}_{size}.json"
+    result.unlink(missing_ok=True)
+    done = run([sys.executable, str(HERE / script), *args, str(folder / f"{args[-1]}_{size}.jsonl"), str(result)])
+    wrong = verify(result, folder / f"planted_{size}.json")
+    if wrong:
+        raise SystemExit(f"{script} {' '.join(args)}: {wrong}; a figure counts only where exactly what was planted is found")
+    return done
+
+
+BENCHMARKS = {"judge": judge}
+
+
+def main() -> int:
+    """Run one benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
+    parser.add_argument("benchmark", choices=sorted(BENCHMARKS))
+    parser.add_argument("--size", type=int, default=100_000)
+    parser.add_argument("--times", type=int, default=7)
+    parser.add_argument("--folder", type=Path, help="where the generated files stay; a temporary folder otherwise")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        return 0 if BENCHMARKS[options.benchmark](options.folder or Path(temporary), options.size, options.times) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
