@@ -22,3 +22,10 @@ def helpdesk(project: Project) -> Project:
     leave_out = shutil.ignore_patterns("__pycache__", "*.yaml", "check_*.py")
     shutil.copytree(CHECKS, project.root / "checks", ignore=leave_out)
     return project
+
+
+@pytest.fixture
+def whole(project: Project) -> Project:
+    """A project with a copy of the help desk and all of its checks."""
+    shutil.copytree(CHECKS, project.root / "checks", ignore=shutil.ignore_patterns("__pycache__"))
+    return project

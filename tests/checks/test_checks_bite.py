@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 
 import pytest
-from planted import CHECKS, Project
+from planted import Project
 
 
 @dataclass(frozen=True)
@@ -63,13 +62,6 @@ MISTAKES = {
     "goes on for ever": Mistake("agent", "MOST_TURNS = 4", "MOST_TURNS = 5", "check_agent.py"),
     "waits less for the relay": Mistake("notify", "2.0 * tried", "2.0", "check_retry.py"),
 }
-
-
-@pytest.fixture
-def whole(project: Project) -> Project:
-    """A project with a copy of the help desk and all of its checks."""
-    shutil.copytree(CHECKS, project.root / "checks", ignore=shutil.ignore_patterns("__pycache__"))
-    return project
 
 
 def test_without_a_mistake_all_is_kept(whole: Project) -> None:
