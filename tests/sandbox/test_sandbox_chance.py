@@ -32,8 +32,8 @@ SOURCES: dict[str, Callable[[], object]] = {
     "os.urandom": lambda: os.urandom(8),
     "os.getrandom": lambda: os.getrandom(8),
     "uuid4": uuid.uuid4,
-    "uuid1": uuid.uuid1,
-    "getnode": uuid.getnode,
+    "uuid1": lambda: (uuid.uuid1(),),
+    "getnode": lambda: (uuid.getnode(),),
     "a temp name": lambda: Path(tempfile.mktemp()).name,  # the name is the point
 }
 

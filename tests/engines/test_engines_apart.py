@@ -1,0 +1,77 @@
+"""Cases run apart: what one leaves in the app's own modules never reaches another."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+APP = """
+seen = []
+
+
+def visit(name):
+    seen.append(name)
+    return list(seen)
+
+
+def die(name):
+    import os
+    os._exit(3)
+"""
+CHECKS = """
+checks:
+  - check: first
+    app: shop:visit
+    cases: [{id: a, input: {name: a}}, {id: b, input: {name: b}}]
+    expect: [{count: {of: "$.output[*]", exactly: 1}}]
+  - check: second
+    app: shop:visit
+    cases: [{id: c, input: {name: c}}]
+    runs: 2
+    expect: [{length: {of: $.output, min: 1, max: 2}}, {distinct: {of: $.output, at-least: 2}}]
+"""
+
+
+def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "invcheck", "run", *words], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def _project(folder: Path, checks: str) -> None:
+    (folder / "checks").mkdir()
+    (folder / "shop.py").write_text(APP, encoding="utf-8")
+    (folder / "checks" / "visits.yaml").write_text(checks, encoding="utf-8")
+
+
+def test_a_case_does_not_see_what_another_left_in_a_module(tmp_path: Path) -> None:
+    """Each case begins with the app's modules as they were imported; the trials of one case follow each other in one process."""
+    _project(tmp_path, CHECKS)
+    done = _run(tmp_path, "-q")
+    assert (done.returncode, done.stdout) == (0, "3 cases: 3 kept. 0 of 4 trials broken. Seed 0, gate namespaces.\n")
+
+
+def test_a_case_that_dies_takes_no_other_with_it(tmp_path: Path) -> None:
+    """A case whose app leaves the process is errored with the exit status; the case before and the case after are kept."""
+    checks = CHECKS.replace("  - check: second\n    app: shop:visit", "  - check: second\n    app: shop:die")
+    _project(tmp_path, checks.replace("runs: 2", "runs: 1").replace(", {distinct: {of: $.output, at-least: 2}}", ""))
+    done = _run(tmp_path, "-q")
+    assert done.returncode == 3
+    assert "WORKER_DIED" in done.stdout
+    assert "exit 3" in done.stdout
+    assert "3 cases: 2 kept, 1 errored." in done.stdout
+
+
+def test_no_process_is_left_when_a_case_is_stopped(tmp_path: Path) -> None:
+    """A case that outlives its real time is ended together with the child in which it ran, and the finding says where it stood."""
+    _project(tmp_path, CHECKS.split("  - check: second")[0].replace("shop:visit", "shop:visit_for_ever"))
+    (tmp_path / "shop.py").write_text(
+        "import os, select\n\n\ndef visit_for_ever(name):\n    with open('pid', 'w') as file:\n        file.write(str(os.getpid()))\n    select.select([], [], [])\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "invcheck.toml").write_text("trial-seconds = 1\n", encoding="utf-8")
+    done = _run(tmp_path, "-q", "checks/visits.yaml::first[a]")
+    assert done.returncode == 3
+    assert "shop.py:visit_for_ever" in done.stdout
+    pid = int((tmp_path / "pid").read_text())
+    assert not os.path.exists(f"/proc/{pid}/cmdline") or not Path(f"/proc/{pid}/cmdline").read_bytes()

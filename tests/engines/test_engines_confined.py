@@ -1,0 +1,411 @@
+"""Confined workers: what user code does to one of them costs its own task only, and nothing gets out."""
+
+import gc
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from invcheck.engines import confine, confined, inline, worker
+from invcheck.engines import stuck as stuck_module
+from invcheck.errors import InvcheckError, Refused
+
+HERE = Path(__file__).parent
+PROGRAM = str(HERE / "worker_program.py")
+ROOT = HERE.parents[1]
+SHORT = 0.5
+
+
+@contextmanager
+def pool(**options: Any) -> Iterator[confined.Pool]:
+    """A pool over the test's worker, whose output goes nowhere."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        with confined.Pool([PROGRAM], root=ROOT, output=null, **options) as made:
+            yield made
+    finally:
+        os.close(null)
+
+
+def last(messages: Iterator[tuple[int, Any]]) -> dict[int, Any]:
+    """Each task's last message."""
+    return {index: message for index, message in messages if "event" not in message}
+
+
+def namespaces() -> bool:
+    """Whether this kernel lets us confine."""
+    with pool() as made:
+        return made.layer == "namespaces"
+
+
+needs_namespaces = pytest.mark.skipif(not namespaces(), reason="this kernel refuses namespaces")
+
+
+def gone(pid: int) -> bool:
+    """Whether a process is over, waiting for it in the kernel for up to five seconds."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], 5)[0])
+    finally:
+        os.close(descriptor)
+
+
+def test_tasks_come_back_by_index_with_their_events_first() -> None:
+    """Every task has one last message; events come before it, in order; large and odd values survive the channel."""
+    tasks = [{"do": "echo", "value": {"n": n, "text": "é\ud800\n" * 40_000}, "events": [{"at": 1}, {"at": 2}]} for n in range(5)]
+    with pool(jobs=2) as made:
+        seen = list(made.run(tasks))
+        assert last(iter(seen)) == {n: {"done": task["value"]} for n, task in enumerate(tasks)}
+        for n in range(5):
+            assert [message["event"] for index, message in seen if index == n and "event" in message] == [{"at": 1}, {"at": 2}]
+        assert list(made.run([])) == []
+        assert list(made.run(iter([{"do": "echo"}]))) == [(0, {"done": None})]
+
+
+def test_no_more_workers_than_tasks_or_jobs() -> None:
+    """Workers are started when they are needed, and used again."""
+    with pool(jobs=4) as made:
+        pids = {message["done"]["pid"] for message in last(made.run([{"do": "inside"}])).values()}
+        pids |= {message["done"]["pid"] for message in last(made.run([{"do": "inside"}])).values()}
+        assert len(pids) == 1
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("sys.exit", "exit 3"),
+        ("os._exit", "exit 4"),
+        ("segfault", "signal 11 (SIGSEGV)"),
+        ("SIGKILL", "signal 9 (SIGKILL)"),
+        ("SIGTERM", "signal 15 (SIGTERM)"),
+    ],
+)
+def test_a_worker_that_dies_loses_its_own_task_only(how: str, told: str) -> None:
+    """The tasks before and after it are answered, its events stay, and it is replaced."""
+    with pool() as made:
+        seen = list(made.run([{"do": "echo", "value": 1}, {"do": "end", "how": how}, {"do": "echo", "value": 2}]))
+    assert seen == [
+        (0, {"done": 1}), (1, {"event": {"before": how}}), (1, {"died": told, "breaches": []}), (2, {"done": 2}),
+    ]  # fmt: skip
+
+
+def test_what_a_dead_worker_noted_is_told() -> None:
+    """A breach right before the end is not lost with the worker."""
+    with pool() as made:
+        message = last(made.run([{"do": "end", "how": "breach"}]))[0]
+    assert message["died"] == "exit 5"
+    assert [(breach["wanted"], breach["where"]) for breach in message["breaches"]] == [
+        ("model.invalid:443", "tests/engines/worker_program.py:end")
+    ]
+
+
+def capped(made: confined.Pool, task: Any) -> list[Any]:
+    """Give a running worker a short cap and a task that never ends; the cap is put back for its replacement."""
+    assert last(made.run([{"do": "echo"}])) == {0: {"done": None}}
+    made._cap, patient, seen = SHORT, made._cap, []
+    for index, message in made.run([task, {"do": "echo", "value": 2}]):
+        seen.append((index, message))
+        if "capped" in message:
+            made._cap = patient
+    return seen
+
+
+def test_a_stuck_worker_is_capped_and_says_where_it_stands() -> None:
+    """Nothing heard for the cap's time: the worker and its child are ended, and the project's frame is named."""
+    with pool() as made:
+        seen = capped(made, {"do": "hang", "child": True})
+    event, told = seen[0][1]["event"], seen[1][1]
+    assert (told["capped"], told["breaches"]) == (SHORT, [])
+    assert told["where"].startswith("tests/engines/worker_program.py:hang, line ")
+    assert gone(event["child"])
+    assert gone(event["worker"])
+    assert seen[2] == (1, {"done": 2})
+
+
+def test_a_deaf_worker_is_capped_all_the_same() -> None:
+    """An app that took the signal away only loses us the place."""
+    with pool() as made:
+        assert capped(made, {"do": "hang", "deaf": True}) == [(0, {"capped": SHORT, "where": None, "breaches": []}), (1, {"done": 2})]
+
+
+def test_failures_are_put_into_words() -> None:
+    """Our errors keep code, place and hint; a breach is NETWORK; of a foreign error the user sees type and place."""
+    with pool() as made:
+        tasks = [{"do": "fail", "kind": kind} for kind in ("ours", "network", "foreign")]
+        ours, network, foreign = (message["failed"] for message in last(made.run(tasks)).values())
+    assert ours == {
+        "code": "UNKNOWN_KEY", "exit": 2, "message": "no such key", "place": ["checks/a.yaml", 3, 5], "hint": "did you mean runs?",
+    }  # fmt: skip
+    assert network["code"] == "NETWORK"
+    assert network["message"].startswith("model.invalid:443 was wanted")
+    assert foreign["code"] == "INTERNAL"
+    assert foreign["message"].startswith("ZeroDivisionError in tests/engines/worker_program.py:fail, line ")
+
+
+def test_a_forked_child_cannot_answer_for_the_worker() -> None:
+    """A child that comes back through the handler is ended before it speaks."""
+    with pool() as made:
+        assert list(made.run([{"do": "fork"}])) == [(0, {"done": "the worker speaks"})]
+
+
+def test_the_environment_is_scrubbed_before_exec(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key in os.environ nor in the process's original environment; HOME and TMPDIR are the worker's own and empty."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-live")
+    monkeypatch.setenv("HTTPS_PROXY", "http://sk-live@proxy:3128")
+    monkeypatch.setenv("SHOP_MODE", "test")
+    with pool() as made:
+        seen = last(made.run([{"do": "inside"}]))[0]["done"]
+        env = seen["environ"]
+        assert (env["OPENAI_API_KEY"], env["ANTHROPIC_API_KEY"], env["SHOP_MODE"]) == ("", "", "test")
+        assert "HTTPS_PROXY" not in env
+        assert "INVCHECK_WORKER" not in env
+        assert not seen["secret"]
+        assert list(Path(env["HOME"]).iterdir()) == []
+        assert Path(env["TMPDIR"]).is_dir()
+        assert env["HOME"] != os.environ["HOME"]
+        assert seen["cwd"] == str(ROOT)
+        assert seen["uid"] == os.getuid()
+        assert seen["stdin"] == ""
+    assert not Path(env["TMPDIR"]).exists()
+    assert not Path(env["TMPDIR"]).parents[1].exists()
+
+
+def test_no_descriptor_comes_along() -> None:
+    """A connected socket of the supervisor would be a way out: the worker has none, and one namespace with loopback only."""
+    left, right = socket.socketpair()
+    os.set_inheritable(left.fileno(), True)
+    with left, right, pool() as made:
+        seen = last(made.run([{"do": "inside"}]))[0]["done"]
+        assert not [link for link in seen["links"] if link.startswith("socket:")]
+        if made.layer == "namespaces":
+            assert seen["interfaces"] == ["lo"]
+            assert seen["namespace"] != os.readlink("/proc/self/ns/net")
+
+
+@needs_namespaces
+@pytest.mark.parametrize("way", ["plain", "swallowed", "thread", "forked", "async", "native", "program", "spawned"])
+def test_nothing_reaches_a_listener_outside(way: str) -> None:
+    """The judge is a listener outside: it sees no connection, whatever the client did; what Python did is also noted."""
+    with socket.create_server(("127.0.0.1", 0)) as judge, pool() as made:
+        judge.setblocking(False)
+        port = judge.getsockname()[1]
+        message = last(made.run([{"do": "leak", "way": way, "port": port}]))[0]
+        with pytest.raises(BlockingIOError):
+            judge.accept()
+    if way in ("native", "program", "spawned"):
+        assert message == {"done": []}
+    else:
+        assert [breach["wanted"] for breach in message["done"]] == [f"127.0.0.1:{port}"]
+        assert message["done"][0]["where"].startswith("tests/engines/worker_program.py:")
+
+
+def test_the_judge_does_see_a_connection() -> None:
+    """The negative twin: the same ways, unconfined, reach the listener."""
+    sys.path.insert(0, str(HERE))
+    try:
+        import worker_program
+    finally:
+        sys.path.remove(str(HERE))
+    with socket.create_server(("127.0.0.1", 0)) as judge:
+        for way in ("native", "program"):
+            worker_program.WAYS[way](judge.getsockname()[1])
+            judge.accept()[0].close()
+    gc.collect()
+
+
+@needs_namespaces
+def test_the_sandboxes_own_servers_work() -> None:
+    """Loopback inside the namespace is up: an app may serve and dial, from its own programs too."""
+    with pool() as made:
+        assert last(made.run([{"do": "own"}]))[0] == {"done": []}
+
+
+def test_a_trial_is_the_same_in_every_worker() -> None:
+    """Equal seeds see equal time and chance in fresh workers, whatever ran before; another seed differs; local time is UTC."""
+    with pool() as one, pool() as two:
+        first = last(one.run([{"do": "trial", "seed": seed} for seed in (7, 8)]))
+        second = last(two.run([{"do": "trial", "seed": seed} for seed in (9, 7)]))
+    seen, other, again = first[0]["done"], first[1]["done"], second[1]["done"]
+    assert seen["seen"] == again["seen"]
+    assert seen["seen"][:3] != other["seen"][:3]
+    assert seen["waits"] == [1.5, 2.0]
+    assert seen["seen"][3:] == [1_893_456_003.5, [2030, 1, 1, 0, 0, 3]]
+    assert "pytest" not in seen["modules"]
+
+
+def test_a_worker_imports_little_for_itself() -> None:
+    """No heavy module is loaded before user code asks for it."""
+    with confined.Pool([str(HERE / "bare_program.py")], root=ROOT) as made:
+        loaded = set(last(made.run([{"do": "modules"}]))[0]["done"])
+    assert not loaded & {"asyncio", "pydantic", "time_machine", "uuid", "socket", "subprocess", "tempfile", "hypothesis", "jsonpath_ng"}
+
+
+def test_stopping_early_ends_the_tasks_in_hand() -> None:
+    """Whoever leaves the loop (`-x`) loses running tasks; the pool goes on."""
+    with pool(jobs=2) as made:
+        for _, message in made.run([{"do": "hang", "child": True}, {"do": "echo"}, {"do": "echo"}]):
+            if "event" in message:
+                pids = message["event"]
+                break
+        gc.collect()
+        assert last(made.run([{"do": "echo", "value": 3}])) == {0: {"done": 3}}
+        assert gone(pids["worker"])
+        assert gone(pids["child"])
+
+
+SUPERVISOR = """
+    import os, sys
+    from invcheck.engines import confined
+    try:
+        with confined.Pool([sys.argv[1]], root=sys.argv[2]) as made:
+            for _, message in made.run([{"do": "hang", "child": True}]):
+                print(message["event"]["worker"], message["event"]["child"], made._folder, flush=True)
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGKILL", -9)])
+def test_nothing_outlives_the_supervisor(name: str, code: int) -> None:
+    """Interrupted, it ends its workers and removes their folders; killed, the kernel ends worker and children for it."""
+    supervisor = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(SUPERVISOR), PROGRAM, str(ROOT)], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert supervisor.stdout is not None
+    with supervisor.stdout:
+        told, child, folder = supervisor.stdout.readline().split()
+        supervisor.send_signal(getattr(signal, name))
+        assert supervisor.wait(30) == code
+    assert gone(int(told))
+    assert gone(int(child))
+    if name == "SIGINT":
+        assert not Path(folder).exists()
+
+
+def test_where_the_kernel_refuses_workers_run_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without namespaces the audit hook alone stands, the layer says so, and so does its reason in the kernel's words."""
+
+    def refuse(_flags: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(confine, "prepare", lambda: refuse)
+    with socket.create_server(("127.0.0.1", 0)) as judge, pool() as made:
+        assert (made.layer, made.reason) == ("in-process", "Operation not permitted (EPERM)")
+        judge.setblocking(False)
+        message = last(made.run([{"do": "leak", "way": "swallowed", "port": judge.getsockname()[1]}]))[0]
+        assert len(message["done"]) == 1
+        with pytest.raises(BlockingIOError):
+            judge.accept()
+    with pool(require_kernel=True) as made, pytest.raises(Refused) as caught:
+        made.layer  # noqa: B018  # asking starts a worker
+    assert (caught.value.code, caught.value.exit) == ("GATE_REQUIRED", 4)
+    assert "Operation not permitted (EPERM)" in caught.value.message
+
+
+@needs_namespaces
+def test_the_layer_is_known_before_a_task() -> None:
+    """For the banner; and it has no reason where there is nothing to explain."""
+    with pool(require_kernel=True) as made:
+        assert (made.layer, made.reason) == ("namespaces", None)
+        assert (made.layer, made.reason) == ("namespaces", None)
+
+
+def test_a_worker_that_cannot_be_started_is_an_error(tmp_path: Path) -> None:
+    """A folder that is gone is reported with the kernel's words, before any task is lost."""
+    with (
+        confined.Pool([PROGRAM], root=tmp_path / "gone") as made,
+        pytest.raises(InvcheckError, match=r"No such file or directory \(ENOENT\)"),
+    ):
+        list(made.run([{"do": "echo"}]))
+
+
+def test_a_program_that_ends_at_once_loses_every_task_and_no_more() -> None:
+    """A worker whose program fails to load is told per task, never waited for."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    with confined.Pool(["-c", "raise SystemExit(7)"], output=null) as made:
+        seen = last(made.run([{"do": "echo"}, {"do": "echo", "value": "x" * 200_000}]))
+    os.close(null)
+    assert seen == {n: {"died": "exit 7", "breaches": []} for n in range(2)}
+
+
+def test_where_no_descriptor_stands_for_a_process_it_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a kernel without pidfd the same messages come."""
+
+    def refuse(_pid: int) -> int:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    with pool() as made:
+        seen = last(made.run([{"do": "end", "how": "os._exit"}, {"do": "echo", "value": 1}]))
+    assert seen == {0: {"died": "exit 4", "breaches": []}, 1: {"done": 1}}
+
+
+def test_an_idle_worker_that_will_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closing waits for idle workers, but not for ever."""
+    monkeypatch.setattr(confined, "_GRACE", 1)
+    null = os.open(os.devnull, os.O_WRONLY)
+    program = (
+        "import sys; from invcheck.engines import channel; channel.serve({'x': lambda t, e: __import__('os').getpid()})\nwhile True: pass"
+    )
+    with confined.Pool(["-c", program], output=null) as made:
+        pid = last(made.run([{"do": "x"}]))[0]["done"]
+    os.close(null)
+    assert gone(pid)
+
+
+def test_a_dump_is_read_for_the_projects_frame() -> None:
+    """The current thread's innermost project frame, else another thread's, else nothing."""
+    dump = textwrap.dedent("""\
+        Thread 0x1 (most recent call first):
+          File "/shop/pool.py", line 3 in work
+        Current thread 0x2 (most recent call first):
+          File "/usr/lib/python3.11/socket.py", line 5 in recv
+          File "/shop/qa.py", line 12 in answer
+          File "/shop/main.py", line 1 in <module>
+        """)
+    assert stuck_module.innermost(dump, "/shop") == "qa.py:answer, line 12"
+    assert stuck_module.innermost(dump.replace("/shop/qa", "/lib/qa").replace("/shop/main", "/lib/main"), "/shop") == "pool.py:work, line 3"
+    assert stuck_module.innermost(dump, "/elsewhere") is None
+    stuck_module.ambient.install(str(ROOT))
+    assert stuck_module.ask(2**22 + 1, 0, "/") is None
+
+
+def test_the_call_that_unshares_exists_on_every_python() -> None:
+    """From 3.12 on it is in os; before, it comes through ctypes and raises OSError alike (no flag has the top bit)."""
+    through = confine._through_ctypes()
+    with pytest.raises(OSError, match="Invalid argument"):
+        through(0x40)
+    assert callable(confine.prepare())
+
+
+def test_the_inline_engine_speaks_the_same_way() -> None:
+    """Events first, then the answer; failures in the same words."""
+    sys.path.insert(0, str(HERE))
+    try:
+        import worker_program
+    finally:
+        sys.path.remove(str(HERE))
+    with inline.Pool(worker_program.HANDLERS) as made:
+        assert (made.layer, made.reason) == ("in-process", "the inline engine runs in this process")
+        seen = list(made.run([{"do": "echo", "value": 1, "events": ["a"]}, {"do": "fail", "kind": "ours"}]))
+    assert seen[:2] == [(0, {"event": "a"}), (0, {"done": 1})]
+    assert seen[2][1]["failed"]["code"] == "UNKNOWN_KEY"
+
+
+def test_the_supervisors_clock_is_real() -> None:
+    """The cap is real time, whatever a trial in the same process does."""
+    assert abs(confined._now() - time.monotonic()) < 5
+    assert issubclass(worker.NotConfined, OSError)
