@@ -70,7 +70,7 @@ class Faced(Double):
         attributes: Mapping[str, Any] | None = None,
     ) -> P:
         """Give an object that satisfies the app's own Protocol and is answered by this double; see `invcheck.port`."""
-        from invcheck.faces.port import port  # noqa: PLC0415  # an app with a plain callable needs no Protocol
+        from invcheck.faces.ports import port  # noqa: PLC0415  # an app with a plain callable needs no Protocol
 
         made: P = port(self, protocol, returns=returns, raises=raises, lane=lane, like=like, attributes=attributes)
         return made

@@ -23,7 +23,7 @@ def bind(double: Double, annotation: object = None) -> Any:
         )
     protocol = _protocol(annotation)
     if protocol is not None:
-        from invcheck.faces.port import port  # noqa: PLC0415  # a plain callable needs none of it
+        from invcheck.faces.ports import port  # noqa: PLC0415  # a plain callable needs none of it
 
         return port(double, protocol)
     return double if callable(double) else CallFace(double, render=renderer(None))
