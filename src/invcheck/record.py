@@ -139,7 +139,7 @@ class VerificationError(AssertionError):
 
 
 @contextmanager
-def testing(*, seed: int = 0) -> Iterator[Record]:
+def testing(*, seed: int = 0) -> Iterator[Record]:  # noqa: PT028  # no test, although it begins like one
     """Open a place where doubles may be built; at its end everything latched or left over raises VerificationError.
 
     An error that already leaves the block is never masked. Time passes at once: a double's waits are noted, not slept.

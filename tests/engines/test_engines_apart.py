@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +18,16 @@ def visit(name):
 def die(name):
     import os
     os._exit(3)
+"""
+STUCK = """
+import os
+import select
+from pathlib import Path
+
+
+def visit_for_ever(name):
+    Path("pid").write_text(str(os.getpid()))
+    select.select([], [], [])
 """
 CHECKS = """
 checks:
@@ -65,13 +74,11 @@ def test_a_case_that_dies_takes_no_other_with_it(tmp_path: Path) -> None:
 def test_no_process_is_left_when_a_case_is_stopped(tmp_path: Path) -> None:
     """A case that outlives its real time is ended together with the child in which it ran, and the finding says where it stood."""
     _project(tmp_path, CHECKS.split("  - check: second")[0].replace("shop:visit", "shop:visit_for_ever"))
-    (tmp_path / "shop.py").write_text(
-        "import os, select\n\n\ndef visit_for_ever(name):\n    with open('pid', 'w') as file:\n        file.write(str(os.getpid()))\n    select.select([], [], [])\n",
-        encoding="utf-8",
-    )
+    (tmp_path / "shop.py").write_text(STUCK, encoding="utf-8")
     (tmp_path / "invcheck.toml").write_text("trial-seconds = 1\n", encoding="utf-8")
     done = _run(tmp_path, "-q", "checks/visits.yaml::first[a]")
     assert done.returncode == 3
     assert "shop.py:visit_for_ever" in done.stdout
     pid = int((tmp_path / "pid").read_text())
-    assert not os.path.exists(f"/proc/{pid}/cmdline") or not Path(f"/proc/{pid}/cmdline").read_bytes()
+    alive = Path("/proc", str(pid), "cmdline")
+    assert not alive.exists() or not alive.read_bytes()

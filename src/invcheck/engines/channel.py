@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from _thread import _count as other_threads
+from collections.abc import Callable, Container, Iterator, Mapping
+from functools import partial
 from typing import TypeAlias
 
 from invcheck.errors import InvcheckError, NetworkBlocked
@@ -18,29 +20,57 @@ Emit: TypeAlias = Callable[[Json], None]
 Handler: TypeAlias = Callable[[Json, Emit], Json]
 
 
-def serve(handlers: Mapping[str, Handler]) -> None:
+def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> None:
     """Handle tasks until the supervisor closes the channel; ``task["do"]`` names the handler.
 
     A handler gets the task and a function that emits progress; what it returns is the task's ``done``. What it raises
-    becomes ``failed``; SystemExit and KeyboardInterrupt end the worker. InvcheckError in a process that is no worker.
+    becomes ``failed``; SystemExit and KeyboardInterrupt end the worker. Tasks named in ``apart`` are each handled in a
+    forked child, so that none sees what another left behind; where user code has started threads, which a fork would
+    lose, they are handled here. InvcheckError in a process that is no worker.
     """
     import faulthandler  # noqa: PLC0415  # the supervisor asks a stuck worker where it stands
     import json  # noqa: PLC0415  # the supervisor may import this module for its names alone
     from signal import SIGUSR1  # noqa: PLC0415  # likewise
 
-    channel, process = inherited(), os.getpid()
+    channel = inherited()
     if channel is None:
         raise InvcheckError("this process is no worker", hint="workers are started by `invcheck run`")
     faulthandler.register(SIGUSR1, file=channel.frames, all_threads=True)
 
-    def send(message: Json) -> None:
-        if os.getpid() != process:
-            os._exit(1)  # a forked child of the app came back up to us: it must not speak for the worker
-        _write(channel.messages, (json.dumps(message, ensure_ascii=True, separators=(",", ":")) + "\n").encode("ascii"))
+    def handle(task: Json) -> None:
+        process = os.getpid()
+
+        def send(message: Json) -> None:
+            if os.getpid() != process:
+                os._exit(1)  # a forked child of the app came back up to us: it must not speak for the worker
+            _write(channel.messages, (json.dumps(message, ensure_ascii=True, separators=(",", ":")) + "\n").encode("ascii"))
+
+        send(answer(handlers, task, lambda event: send({"event": event})))
 
     for line in _lines(channel.tasks):
         task = json.loads(line)
-        send(answer(handlers, task, lambda event: send({"event": event})))
+        if task["do"] in apart and not other_threads():
+            _in_child(partial(handle, task))
+        else:
+            handle(task)
+
+
+def _in_child(work: Callable[[], None]) -> None:
+    """Do the work in a forked child; where it dies, this process dies the same way, and the supervisor sees it."""
+    child = os.fork()
+    if child == 0:
+        work()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code < 0:
+        import signal  # noqa: PLC0415  # only where something died
+
+        signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    if code:
+        os._exit(code)
 
 
 def answer(handlers: Mapping[str, Handler], task: Json, emit: Emit) -> Json:

@@ -16,14 +16,15 @@ _TRIES, _PAUSE = 15, 20  # milliseconds
 def ask(pid: int, frames: int, root: str) -> str | None:
     """Give ``relative/path.py:function, line n`` of the innermost project frame, or None without an answer."""
     try:
-        os.kill(pid, signal.SIGUSR1)
+        os.killpg(pid, signal.SIGUSR1)  # the worker and the child in which it runs a case
     except ProcessLookupError:
         return None
     for _ in range(_TRIES):
         poll().poll(_PAUSE)
         size = os.fstat(frames).st_size
-        if size:
-            return innermost(os.pread(frames, size, 0).decode("utf-8", "replace"), root)
+        # the worker answers too, and stands in no project frame while its child runs a case
+        if size and (site := innermost(os.pread(frames, size, 0).decode("utf-8", "replace"), root)):
+            return site
     return None
 
 
