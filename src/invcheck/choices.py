@@ -125,7 +125,7 @@ class ReplaySource(Source):
         super().__init__()
         self._given = iter(tuple(log))
 
-    def _draw(self, n: int, weights: Sequence[float] | None) -> int:  # a log knows what was chosen
+    def _draw(self, n: int, weights: Sequence[float] | None) -> int:  # noqa: ARG002  # a log knows what was chosen
         return min(next(self._given, 0), n - 1)
 
 
@@ -175,7 +175,7 @@ class ReplayChoices:
         """What was chosen so far, one list per call."""
         return [source.log for source in self._opened]
 
-    def open(self, lane: str | None, digest: str, occurrence: int) -> Source:  # a log is replayed in order
+    def open(self, lane: str | None, digest: str, occurrence: int) -> Source:  # noqa: ARG002  # a log is replayed in order
         """Give the next call of the log."""
         source = ReplaySource(self._given[len(self._opened)] if len(self._opened) < len(self._given) else ())
         self._opened.append(source)

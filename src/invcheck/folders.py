@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from _pickle import dumps  # its C half alone, as every worker imports it
 from pathlib import Path
 
 from invcheck.vocabulary import Json
@@ -22,7 +23,7 @@ class Folders:
         self.trial = tmp / "trial"
         own = {str(self.trial): "<tmp>", str(tmp): "<temp>", str(tmp.parent / "home"): "<home>"}
         self._own = own
-        self._mark = repr(str(tmp.parent))[1:-1]
+        self._mark = str(tmp.parent).encode("utf-8", "surrogatepass")  # as a pickle spells it
         python = "|".join(re.escape(prefix) for prefix in sorted({sys.prefix, sys.base_prefix}, key=len, reverse=True))
         self._python = re.compile(rf"(?<![\w.-])(?:{python})/lib/python3\.\d+(?![\w.-])")
         self._root = re.compile(rf"(?<![\w.-]){re.escape(str(root))}(?:(/)(?=[\w.])|(?![\w.-]))")
@@ -33,7 +34,8 @@ class Folders:
 
     def document(self, document: Json) -> Json:
         """Give an observation without the worker's own folders; the project's stays, since it may be a word of the app."""
-        return self._walked(document) if self._mark in repr(document) else document
+        # looking through a pickle takes a sixth of the time of looking at every text, and each trial pays for it
+        return self._walked(document) if self._mark in dumps(document, 4) else document
 
     def _walked(self, value: Json) -> Json:
         if isinstance(value, str):

@@ -59,7 +59,7 @@ def complaint(reply: Reply) -> str | None:  # noqa: PLR0911  # one return per ru
     if reply.finish == "tool_calls" and not calls:
         return 'finish is "tool_calls", but the reply calls no tool'
     ids = [call.id for call in calls if call.id is not None]
-    if len(set(ids)) != len(ids):
+    if ids and len(set(ids)) != len(ids):
         return f"two tool calls have the same id {next(each for each in ids if ids.count(each) > 1)!r}"
     if reply.usage is None:
         return None
@@ -67,7 +67,7 @@ def complaint(reply: Reply) -> str | None:  # noqa: PLR0911  # one return per ru
 
 
 def _block_complaint(block: Block) -> str | None:
-    if isinstance(block, Text | Thinking):
+    if isinstance(block, (Text, Thinking)):  # a union would be built anew for each block
         return None if isinstance(block.text, str) else f"a {type(block).__name__} block holds text, got {type(block.text).__name__}"
     if not isinstance(block, ToolCall):
         return f"a block is Text, Thinking or ToolCall, got {type(block).__name__}"
@@ -139,7 +139,7 @@ def plain(outcome: Outcome | None) -> Json:
         "usage": _plain_usage(outcome.usage),
         "tool_calls": [{"id": call.id, "name": call.name, "arguments": snapshot(call.arguments)} for call in outcome.tool_calls],
     }
-    thinking = "".join(block.text for block in outcome.blocks if isinstance(block, Thinking))
+    thinking = "".join([block.text for block in outcome.blocks if isinstance(block, Thinking)])
     if thinking:
         document["thinking"] = thinking
     if outcome.value is not None:

@@ -16,5 +16,5 @@ def derive(root: int | str, *labels: int | str) -> int:
     >>> derive(7, "chance") == derive(8, "chance")
     False
     """
-    text = "/".join(["invcheck", str(STREAM), str(root), *map(str, labels)])
+    text = f"invcheck/{STREAM}/{root}/{'/'.join(map(str, labels))}"
     return int.from_bytes(sha256(text.encode("utf-8", "backslashreplace")).digest()[:8], "big")

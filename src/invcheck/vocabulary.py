@@ -111,12 +111,12 @@ class Reply:
     @property
     def text(self) -> str:
         """The text blocks, joined."""
-        return "".join(block.text for block in self.blocks if isinstance(block, Text))
+        return "".join([block.text for block in self.blocks if isinstance(block, Text)])
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The tool calls, in order."""
-        return tuple(block for block in self.blocks if isinstance(block, ToolCall))
+        return tuple([block for block in self.blocks if isinstance(block, ToolCall)])
 
     def __str__(self) -> str:
         return self.text

@@ -52,9 +52,11 @@ class ListProbe:
             self._watch.close()
 
     def _copied(self) -> list[Json]:
-        if len(self._copies) > len(self.list):
-            self._copies = []
-        self._copies.extend(snapshot(row) for row in self.list[len(self._copies) :])
+        copied, number = len(self._copies), len(self.list)
+        if copied > number:
+            self._copies, copied = [], 0
+        if copied < number:
+            self._copies.extend([snapshot(row) for row in self.list[copied:]])
         return self._copies
 
 

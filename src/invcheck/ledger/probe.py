@@ -81,6 +81,8 @@ class Watch:
             self._record.ledger[:] = added(self._before, rows)
 
     def _enter(self, rows: list[Json]) -> None:
+        if rows == self._seen:
+            return
         for row in added(self._seen, rows):
             self._record.row(row)
         self._seen = list(rows)

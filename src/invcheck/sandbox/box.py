@@ -24,7 +24,7 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
     ``root`` is the project's folder. Without ``armed`` the network is cut in trials only, for a process that is not the
     sandbox's own. A worker takes everything else from what it inherits.
     """
-    global _installed  # one sandbox per process
+    global _installed  # noqa: PLW0603  # one sandbox per process
     given = inherited()
     ambient.install(fspath(root))
     listeners.install(alone=given is not None and given.alone, temp=given.temp if given else None)
@@ -38,12 +38,12 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
 
 
 def _prepare_asyncio(module: ModuleType) -> None:
-    from invcheck.sandbox import loop  # it imports asyncio, which most apps never do
+    from invcheck.sandbox import loop  # noqa: PLC0415  # it imports asyncio, which most apps never do
 
     loop.prepare(module)
 
 
-class trial:  # it is used as `with box.trial(record):`; a class, since nested generators cost more than a trivial app
+class trial:  # noqa: N801  # it is used as `with box.trial(record):`; a class, since nested generators cost more than a trivial app
     """The sandbox, open for one trial: ``record`` is in hand, its clock is set, and all chance comes from its seed.
 
     ``clock`` is None (virtual, from 2030), ``"real"`` or ``{"start": "2031-05-01T12:00:00Z"}``. At the end everything is

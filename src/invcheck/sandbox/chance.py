@@ -40,9 +40,9 @@ class _Chance:
     def bits(self, count: int) -> int:
         """Draw that many bits."""
         if self._stream is None:
-            from random import Random  # a trial without entropy does not pay for it
+            from random import Random  # noqa: PLC0415  # a trial without entropy does not pay for it
 
-            self._stream = Random(derive(self._seed, "entropy"))  # it is to be predictable
+            self._stream = Random(derive(self._seed, "entropy"))  # noqa: S311  # it is to be predictable
         return self._stream.getrandbits(count) if count else 0
 
     def bytes(self, count: int) -> bytes:
@@ -101,7 +101,7 @@ def getrandom(size: int, flags: int = 0) -> bytes:
 
 
 def _prepare_random(module: ModuleType) -> None:
-    global _hidden  # one module per process
+    global _hidden  # noqa: PLW0603  # one module per process
     _hidden = hidden = vars(module)["_inst"]  # names captured early are its methods
     module.Random.seed = _seeding(module.Random.seed)
     for name, method in list(vars(module).items()):
@@ -158,7 +158,7 @@ def _prepare_uuid(module: ModuleType) -> None:
 
 
 def _restore() -> None:
-    global _spent  # one hidden instance per process
+    global _spent  # noqa: PLW0603  # one hidden instance per process
     _spent = False
     if _hidden is not None and _saved is not None:
         _hidden.setstate(_saved)
@@ -190,6 +190,6 @@ def begin(seed: int) -> _Chance | None:
 
 def end(before: _Chance | None) -> None:
     """Leave the trial."""
-    global _open  # as above
+    global _open  # noqa: PLW0603  # as above
     _open = before
     _renew()

@@ -163,7 +163,7 @@ def virtual() -> VirtualClock | None:
 
 def _seconds(seconds: float) -> float:
     value = float(seconds if isinstance(seconds, float) else operator.index(seconds))
-    if value != value:  # the definition of NaN
+    if value != value:  # noqa: PLR0124  # the definition of NaN
         raise ValueError("Invalid value NaN (not a number)")
     if value < 0:
         raise ValueError("sleep length must be non-negative")
@@ -247,7 +247,7 @@ def install() -> None:
 
 
 def _start_of(spec: Json) -> int:
-    from datetime import UTC, datetime  # only a check that sets its own start pays for it
+    from datetime import UTC, datetime  # noqa: PLC0415  # only a check that sets its own start pays for it
 
     try:
         start = datetime.fromisoformat(spec["start"])
@@ -269,7 +269,7 @@ _travel: Any = None
 
 def _travels() -> Any:
     """Give time-machine's travel, which puts the wall clock in our hands; imported at the first trial."""
-    global _travel  # one per process
+    global _travel  # noqa: PLW0603  # one per process
     if _travel is None:
         missing = object()
         before = sys.modules.get("pytest", missing)
@@ -277,7 +277,7 @@ def _travels() -> Any:
             # time-machine imports pytest for a fixture of its own, five times the cost of the rest; None makes that an ImportError
             sys.modules["pytest"] = None  # type: ignore[assignment]  # the import system's own mark for "not importable"
         try:
-            import time_machine  # at the first trial, not at the worker's start
+            import time_machine  # noqa: PLC0415  # at the first trial, not at the worker's start
         finally:
             if before is missing:
                 del sys.modules["pytest"]

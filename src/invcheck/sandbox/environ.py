@@ -97,7 +97,7 @@ class _Recorder(type(os.environ)):  # type: ignore[misc]  # the class has no pub
 
     def keys(self) -> KeysView[str]:
         """Give the names; who asks for all of them reads everything."""
-        global _sweep  # one environment per process
+        global _sweep  # noqa: PLW0603  # one environment per process
         if _open:
             frame = frame_at(1)
             _sweep = (frame.f_code, frame.f_lasti)
@@ -126,7 +126,7 @@ def install() -> None:
 
 def begin() -> None:
     """Note reads from now on, and remember what is changed."""
-    global _open  # one environment per process
+    global _open  # noqa: PLW0603  # one environment per process
     _open = True
 
 

@@ -18,7 +18,7 @@ class ChosenRandom(Random):
     'c'
     """
 
-    def __new__(cls, source: Source) -> ChosenRandom:  # a fixed seed spares a read of the system's entropy
+    def __new__(cls, source: Source) -> ChosenRandom:  # noqa: ARG004, PYI034, D102  # a fixed seed spares a read of the system's entropy
         return super().__new__(cls, 0)  # type: ignore[call-arg]  # the stub knows no seed here
 
     def __init__(self, source: Source) -> None:
