@@ -257,6 +257,7 @@ class _Reader:
 
 def _window(text: str, at: int) -> tuple[str, int]:
     """Cut a long path down to the part around the caret, and keep it on one line."""
-    start = max(0, at - 60) if len(text) > LONGEST // 5 else 0
+    cut = len(text) > LONGEST // 5
+    start, end = (max(0, at - 60), at + 40) if cut else (0, None)
     head = "..." if start else ""
-    return head + _CONTROL.sub("\ufffd", text[start : at + 40 if start or len(text) > LONGEST // 5 else None]), at - start + len(head)
+    return head + _CONTROL.sub("\ufffd", text[start:end]), at - start + len(head)
