@@ -69,7 +69,8 @@ def _method(candidate: Any, name: str, member: Member) -> list[str]:
     if not callable(function):
         raise PortMismatch(f"{name}.{member.name} is {type(held).__name__}, the Protocol says it is a method")
     kind = candidate if isinstance(candidate, type) else type(candidate)
-    written = next((found for cls in kind.__mro__ if (found := overloads(cls, member.name))), [])
+    home = next((cls for cls in kind.__mro__ if member.name in vars(cls)), None)
+    written = overloads(home, member.name) if home is not None else []
     forms = [_read(each, member.name, drop=bound) for each in (*written, function)]
     told: list[str] = []
     for wanted in member.forms:
@@ -93,7 +94,7 @@ def _differences(wanted: Form, got: Form) -> tuple[str | None, list[str]]:
     """The first difference, or None and what could not be compared."""
     notes: list[str] = []
     reason = next(_parameters(wanted, got, notes), None) or _run(wanted, got, notes)
-    return reason or _hints(wanted.returns, got.returns, "the result", notes, into=False), notes
+    return reason or _hints(given(wanted), given(got), "the result", notes, into=False), notes
 
 
 def _parameters(wanted: Form, got: Form, notes: list[str]) -> Iterator[str]:
@@ -173,7 +174,12 @@ def _run(wanted: Form, got: Form, notes: list[str]) -> str | None:
 
 def awaited(one: Form) -> bool:
     """Whether what a method gives must be awaited."""
-    return one.flag == "async" or (one.flag == "plain" and get_origin(one.returns) in (Awaitable, Coroutine))
+    return one.flag == "async" or (one.flag == "plain" and hasattr(get_origin(one.returns), "__await__"))
+
+
+def given(one: Form) -> Any:
+    """The hint of what a method gives, once it was awaited."""
+    return (get_args(one.returns) or (EMPTY,))[-1] if one.flag == "plain" and awaited(one) else one.returns
 
 
 def _spoken(one: Form) -> str:

@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import Any, Literal, NewType, Union, get_args, get_origin, is_typeddict
+from typing import Any, Literal, NewType, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from invcheck.faces.signature import EMPTY, open_parts
 
@@ -37,7 +37,9 @@ def _fitter(hint: Any) -> Fits | None:  # noqa: PLR0911  # one return per kind o
         return lambda value: any(type(value) is type(each) and value == each for each in args)
     if origin in (Union, types.UnionType):
         return _any([fitter(arm) for arm in args])
-    if isinstance(hint, type) and origin is None and not is_typeddict(hint):
+    if is_typeddict(hint):
+        return _typed_dict(hint)
+    if isinstance(hint, type) and origin is None:
         return _class(hint)
     if isinstance(origin, type) and args and issubclass(origin, Mapping | Sequence | AbstractSet) and origin is not tuple:
         return _container(origin, [fitter(arg) for arg in args])
@@ -63,6 +65,17 @@ def _class(kind: type) -> Fits:
         names = [member.name for member in shape(kind).members]
         return lambda value: all(hasattr(value, name) for name in names)
     return lambda value: isinstance(value, kind)
+
+
+def _typed_dict(kind: Any) -> Fits:
+    inner = {name: fitter(hint) for name, hint in get_type_hints(kind).items()}
+
+    def fits(value: Any) -> bool:
+        if not isinstance(value, dict) or not kind.__required_keys__ <= set(value) <= set(inner):
+            return False
+        return all(one is None or one(value[name]) for name, one in inner.items() if name in value)
+
+    return fits
 
 
 def _container(origin: type, inner: list[Fits | None]) -> Fits:

@@ -67,7 +67,13 @@ class Shape:
 
 def shown(signature: inspect.Signature) -> str:
     """Give a signature as text; hints as they were written, texts without their quotes."""
-    parameters = [p.replace(annotation=_Raw(p.annotation)) if isinstance(p.annotation, str) else p for p in signature.parameters.values()]
+    parameters = [
+        p.replace(
+            annotation=_Raw(p.annotation) if isinstance(p.annotation, str) else p.annotation,
+            default=_Raw("...") if p.default is ... else p.default,
+        )
+        for p in signature.parameters.values()
+    ]
     back = signature.return_annotation
     return str(signature.replace(parameters=parameters, return_annotation=_Raw(back) if isinstance(back, str) else back))
 
