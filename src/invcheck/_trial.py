@@ -93,7 +93,7 @@ def run(subject: Subject, case: Case, seed: int, folders: Folders) -> Ran:
 def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders: Folders) -> Ran:
     output: object = None
     error: dict[str, Json] | None = None
-    start = trial.clock.elapsed
+    start, began = trial.clock.elapsed, False
     try:
         arguments = _prepared(subject, case, trial)
         begin(trial)
@@ -103,9 +103,9 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
         told = _error(problem, folders, None)
         record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'} in {told['where']}"))
     else:
-        start = trial.clock.elapsed
+        start, began = trial.clock.elapsed, True
         output, error = _driven(subject, arguments, folders)
-    ran = _document(case, trial, record, output=output, error=error, elapsed=trial.clock.elapsed - start)
+    ran = _document(case, trial, record, output=output, error=error, elapsed=trial.clock.elapsed - start, began=began)
     return Ran(folders.document(ran.observation), ran.latched)
 
 
@@ -195,10 +195,11 @@ def _errored(code: str, message: str, hint: str | None = None) -> Finding:
     return Finding(code, Verdict.ERRORED, message, hint=hint)
 
 
-def _document(case: Case, trial: Trial, record: Record, *, output: object, error: Json, elapsed: float) -> Ran:
+def _document(case: Case, trial: Trial, record: Record, *, output: object, error: Json, elapsed: float, began: bool) -> Ran:
     seen = end(trial)
-    for what, problem in seen.problems:
-        record.latch(_errored("PROBE_FAILED", f"{what}: {problem.message}", problem.hint))
+    for what, path, problem in seen.problems if began else ():
+        message = f"{what}: {problem.message}"
+        record.latch(Finding("PROBE_FAILED", Verdict.ERRORED, message, path=path, hint=problem.hint))
     try:
         plain = snapshot(output, strict=True)
     except NotJson as problem:

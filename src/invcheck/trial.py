@@ -128,26 +128,26 @@ def begin(trial: Trial) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the probes saw: before and after by name, and what went wrong."""
+    """What the probes saw: before and after by name, and what went wrong with which, at which path."""
 
     probes: dict[str, Json]
-    problems: tuple[tuple[str, InvcheckError], ...]
+    problems: tuple[tuple[str, str, InvcheckError], ...]
 
 
 def end(trial: Trial) -> Seen:
     """Read the probes' last state and the ledger's last rows."""
-    problems: list[tuple[str, InvcheckError]] = []
+    problems: list[tuple[str, str, InvcheckError]] = []
     seen: dict[str, Json] = {}
     try:
         trial._rows.finish()  # noqa: SLF001  # as above
     except InvcheckError as problem:
-        problems.append(("the ledger", problem))
+        problems.append(("the ledger", "$.ledger", problem))
     for name, every in trial._probes.items():  # noqa: SLF001  # as above
         seen[name] = {"before": trial._before.get(name)}  # noqa: SLF001  # as above
         try:
             seen[name]["after"] = every.rows()
         except InvcheckError as problem:
-            problems.append((f"the probe {name!r}", problem))
+            problems.append((f"the probe {name!r}", "$.probes", problem))
     return Seen(seen, tuple(problems))
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TypeAlias
 
 from invcheck.errors import InvcheckError, NetworkBlocked
+from invcheck.sandbox import network
 from invcheck.sandbox.inherited import inherited
 from invcheck.vocabulary import Json, Place
 
@@ -51,6 +52,7 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
         task = json.loads(line)
         if task["do"] in apart and not other_threads():
             _in_child(partial(handle, task))
+            network.skip()
         else:
             handle(task)
 
