@@ -1,5 +1,4 @@
-# ruff: noqa: T201  # a benchmark prints its table
-"""Print a benchmark's table: `python -m tests.benchmarks judge [--size N] [--times N] [--folder DIR]`.
+"""Print a benchmark's table: `python -m tests.benchmarks [judge|drift|starts|all] [--size N] [--times N] [--folder DIR]`.
 
 Exit 1 only where a bar is missed by a factor of two, since machines are noisy; the figures are for reading.
 """
@@ -15,6 +14,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import drift  # noqa: E402  # the rows are scripts that stand beside each other
+import starts as start  # noqa: E402  # as above
 from gen import write  # noqa: E402  # the rows are scripts that stand beside each other
 from processes import Run, pairs, run  # noqa: E402  # as above
 from verify import verify  # noqa: E402  # as above
@@ -54,13 +55,28 @@ def _row(folder: Path, size: int, script: str, *args: str) -> Run:
     return done
 
 
-BENCHMARKS = {"judge": judge}
+def every(folder: Path, size: int, times: int) -> bool:
+    """Run all of them, at a size that a gate can wait for."""
+    return all([judge(folder, size, times), drifts(folder, size, times), starts(folder, size, times)])
+
+
+def drifts(_: Path, size: int, times: int) -> bool:
+    """Hold a trial against a bare loop that does the same."""
+    return drift.measure(min(size, 5_000), min(times, 5))
+
+
+def starts(folder: Path, _: int, times: int) -> bool:
+    """Hold a start against one of typer, and a run of one trivial check against pytest on one trivial test."""
+    return start.measure(folder, times)
+
+
+BENCHMARKS = {"judge": judge, "drift": drifts, "starts": starts, "all": every}
 
 
 def main() -> int:
     """Run one benchmark."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
-    parser.add_argument("benchmark", choices=sorted(BENCHMARKS))
+    parser.add_argument("benchmark", nargs="?", default="all", choices=sorted(BENCHMARKS))
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--times", type=int, default=7)
     parser.add_argument("--folder", type=Path, help="where the generated files stay; a temporary folder otherwise")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import statistics
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from eight import verdicts  # the rows are scripts that stand beside each other
 from gen import DriftyModel  # as above
+from processes import run  # as above
 
 Json = Any
+
+BAR = 5.0
 
 INPUT = {
     "question": "How do I handle order 17?",
@@ -106,6 +110,26 @@ def trials(kind: str, first: int, number: int) -> None:
         result = _worker.case(task, lambda _: None)
     if result["trials"] != {"kept": number, "broken": 0, "errored": 0, "unjudged": 0} or (number > 1 and result["distinct"] < number // 2):
         raise SystemExit(f"not every trial was kept, or the fake does not drift: {result}")
+
+
+def measure(size: int, times: int) -> bool:
+    """Print CPU a seed, trials against the bare loop; False where the bar is missed by a factor of two."""
+    print(f"{'drift':<14}{'bare us':>9}{'trial us':>10}{'CPU ratio':>11}{'bar':>6}{'at 100,000 / at 10':>20}")
+    good = True
+    for kind in ("sync", "async"):
+        taken: dict[tuple[str, int], list[float]] = {("bare", 10): [], ("trial", 10): [], ("trial", 100_000): []}
+        for _ in range(times):
+            for (how, first), row in taken.items():
+                row.append((_cpu(how, kind, first, size) - _cpu(how, kind, first, 1)) / (size - 1))
+        loop, trial, late = (statistics.median(row) for row in taken.values())
+        ratio = statistics.median(b / a for a, b in zip(taken["bare", 10], taken["trial", 10], strict=True))
+        print(f"{kind:<14}{loop * 1e6:>9.1f}{trial * 1e6:>10.1f}{ratio:>11.2f}{BAR:>6.1f}{late / trial:>20.2f}")
+        good &= ratio <= 2 * BAR and late <= 2 * trial
+    return good
+
+
+def _cpu(how: str, kind: str, first: int, number: int) -> float:
+    return run([sys.executable, str(Path(__file__).resolve()), how, kind, str(first), str(number)]).cpu
 
 
 if __name__ == "__main__":

@@ -6,11 +6,13 @@ A child inherits its parent's peak of memory at exec, so peaks are read from a s
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 _MEASURE = """
 import json, os, resource, sys
@@ -28,9 +30,14 @@ class Run:
     peak: float
 
 
-def run(command: Sequence[str]) -> Run:
-    """Run a command to its end, or raise RuntimeError where its exit status is not 0."""
-    told = subprocess.run([sys.executable, "-S", "-c", _MEASURE, *command], stdout=subprocess.PIPE, check=True, text=True).stdout
+def run(command: Sequence[str], *, folder: Path | None = None) -> Run:
+    """Run a command to its end in ``folder``, or raise RuntimeError where its exit status is not 0.
+
+    Byte code is cached as users have it, whatever the environment says.
+    """
+    measure = [sys.executable, "-S", "-c", _MEASURE, *command]
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    told = subprocess.run(measure, stdout=subprocess.PIPE, check=True, text=True, cwd=folder, env=env).stdout
     status, cpu, peak = json.loads(told.splitlines()[-1])
     if status:
         raise RuntimeError(f"exit status {status}: {' '.join(command)}")
