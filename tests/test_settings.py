@@ -42,7 +42,7 @@ def test_without_settings_the_defaults_hold(tmp_path: Path) -> None:
     assert load(tmp_path) == Settings()
     write(tmp_path, "[project]\nname = 'a'\ndependencies = ['invcheck']\n", "pyproject.toml")
     assert load(tmp_path) == Settings()
-    assert (Settings().paths, Settings().seed, Settings().trial_seconds, Settings().gate_require) == (("checks",), 0, 60.0, None)
+    assert (Settings().paths, Settings().seed, Settings().trial_seconds, Settings().gate_require) == ((), 0, 60.0, None)
 
 
 @pytest.mark.parametrize("name", ["invcheck.toml", "pyproject.toml"])

@@ -19,12 +19,13 @@ from invcheck.yamltext import decode
 class Settings:
     """What a project may set once instead of at every command; a flag or an ``INVCHECK_`` variable wins over it.
 
-    ``paths`` and ``output`` are relative to the project. ``runs`` is None where every check keeps its own number.
+    ``paths`` and ``output`` are relative to the project; without paths its folder ``checks`` is meant, if it is there.
+    ``runs`` is None where every check keeps its own number.
     ``trial_seconds`` is the real time after which a stuck trial is ended. ``gate_require`` is "kernel" where a run
     without the kernel's own gate must be refused.
     """
 
-    paths: tuple[str, ...] = ("checks",)
+    paths: tuple[str, ...] = ()
     runs: int | None = None
     seed: int = 0
     jobs: int = 1

@@ -28,7 +28,7 @@ def ask(here: Path, flags: Mapping[str, Any] | None = None, **environ: str) -> o
 
 def test_the_defaults(tmp_path: Path) -> None:
     """Without flags, variables or settings: the checks folder, each check's own runs, seed 0, one worker."""
-    assert ask(tmp_path) == options.Asked(RunOptions(tmp_path, paths=("checks",)), (), "table", 0)
+    assert ask(tmp_path) == options.Asked(RunOptions(tmp_path), (), "table", 0)
 
 
 FLAGS = {
@@ -44,7 +44,7 @@ VARIABLES = {
 
 def wanted(root: Path) -> options.Asked:
     run = RunOptions(
-        root, ("checks",), "a", ("t", "u"), runs=3, seed=4, jobs=5, shard=(2, 3), fail_fast_after=6, allow_empty=True, require_kernel=True
+        root, (), "a", ("t", "u"), runs=3, seed=4, jobs=5, shard=(2, 3), fail_fast_after=6, allow_empty=True, require_kernel=True
     )
     return options.Asked(run, (root / "r.json",), "md", 2)
 

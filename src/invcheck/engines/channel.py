@@ -69,7 +69,8 @@ def _in_child(work: Callable[[], None]) -> None:
     if code < 0:
         import signal  # noqa: PLC0415  # only where something died
 
-        signal.signal(-code, signal.SIG_DFL)
+        if -code != signal.SIGKILL:  # which nobody can handle otherwise
+            signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     if code:
         os._exit(code)
