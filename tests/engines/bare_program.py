@@ -1,10 +1,13 @@
-"""A worker that imports nothing of its own: what a worker costs before any user code."""
+"""A worker that imports nothing of its own: what a worker loads before any user code."""
 
-import os
 import sys
 
-from invcheck.engines import channel
-from invcheck.sandbox import box
+before = set(sys.modules)
 
-box.install(os.getcwd())
-channel.serve({"modules": lambda _task, _emit: sorted(sys.modules)})
+from pathlib import Path  # noqa: E402  # what was there before us is not ours
+
+from invcheck.engines import channel  # noqa: E402  # likewise
+from invcheck.sandbox import box  # noqa: E402  # likewise
+
+box.install(Path.cwd())
+channel.serve({"modules": lambda _task, _emit: sorted(set(sys.modules) - before)})

@@ -1,6 +1,7 @@
 """Confined workers: what user code does to one of them costs its own task only, and nothing gets out."""
 
 import gc
+import importlib.util
 import os
 import select
 import signal
@@ -24,6 +25,19 @@ HERE = Path(__file__).parent
 PROGRAM = str(HERE / "worker_program.py")
 ROOT = HERE.parents[1]
 SHORT = 0.5
+
+
+def loaded(path: str) -> Any:
+    """The worker's program as a module of this process."""
+    spec = importlib.util.spec_from_file_location("worker_program", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+worker_program = loaded(PROGRAM)
 
 
 @contextmanager
@@ -102,10 +116,33 @@ def test_a_worker_that_dies_loses_its_own_task_only(how: str, told: str) -> None
     ]  # fmt: skip
 
 
-def test_what_a_dead_worker_noted_is_told() -> None:
-    """A breach right before the end is not lost with the worker."""
+def test_a_task_apart_is_a_process_of_its_own_and_dies_as_such() -> None:
+    """Its child's end is the worker's, by status or by signal, so that the supervisor tells it the same way."""
     with pool() as made:
-        message = last(made.run([{"do": "end", "how": "breach"}]))[0]
+        tasks = [{"do": "apart", "how": how} for how in ("none", "none", "os._exit", "SIGKILL", "sys.exit")]
+        seen = last(made.run([*tasks, {"do": "inside"}]))
+    assert len({seen[n]["done"] for n in (0, 1)}) == 2
+    assert [seen[n].get("died") for n in (2, 3, 4)] == ["exit 4", "signal 9 (SIGKILL)", "exit 3"]
+    assert "done" in seen[5]
+
+
+def test_a_task_for_a_worker_that_is_over_is_dropped(tmp_path: Path) -> None:
+    """Writing to a worker that has just ended is no error: its end is found and told next."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    ended = worker.Worker(["-c", ""], str(ROOT), str(tmp_path), None, null)
+    os.close(null)
+    assert gone(ended.pid)
+    ended.give(0, {"do": "echo"}, 0.0)
+    assert ended.flush() is None
+    assert ended.hear(1.0) == []
+    assert (ended.task, ended.since, ended.over(), ended.over()) == (0, 0.0, "exit 0", "exit 0")
+    ended.end()
+
+
+def test_what_a_dead_worker_noted_is_told() -> None:
+    """A breach right before the end is not lost with the worker; one of an earlier task is not told again."""
+    with pool() as made:
+        message = last(made.run([{"do": "fail", "kind": "network"}, {"do": "end", "how": "breach"}]))[1]
     assert message["died"] == "exit 5"
     assert [(breach["wanted"], breach["where"]) for breach in message["breaches"]] == [
         ("model.invalid:443", "tests/engines/worker_program.py:end")
@@ -192,7 +229,7 @@ def test_no_descriptor_comes_along() -> None:
         assert not [link for link in seen["links"] if link.startswith("socket:")]
         if made.layer == "namespaces":
             assert seen["interfaces"] == ["lo"]
-            assert seen["namespace"] != os.readlink("/proc/self/ns/net")
+            assert seen["namespace"] != str(Path("/proc/self/ns/net").readlink())
 
 
 @needs_namespaces
@@ -214,11 +251,6 @@ def test_nothing_reaches_a_listener_outside(way: str) -> None:
 
 def test_the_judge_does_see_a_connection() -> None:
     """The negative twin: the same ways, unconfined, reach the listener."""
-    sys.path.insert(0, str(HERE))
-    try:
-        import worker_program
-    finally:
-        sys.path.remove(str(HERE))
     with socket.create_server(("127.0.0.1", 0)) as judge:
         for way in ("native", "program"):
             worker_program.WAYS[way](judge.getsockname()[1])
@@ -247,7 +279,7 @@ def test_a_trial_is_the_same_in_every_worker() -> None:
 
 
 def test_a_worker_imports_little_for_itself() -> None:
-    """No heavy module is loaded before user code asks for it."""
+    """No heavy module is loaded by us before user code asks for it."""
     with confined.Pool([str(HERE / "bare_program.py")], root=ROOT) as made:
         loaded = set(last(made.run([{"do": "modules"}]))[0]["done"])
     assert not loaded & {"asyncio", "pydantic", "time_machine", "uuid", "socket", "subprocess", "tempfile", "hypothesis", "jsonpath_ng"}
@@ -393,11 +425,6 @@ def test_the_call_that_unshares_exists_on_every_python() -> None:
 
 def test_the_inline_engine_speaks_the_same_way() -> None:
     """Events first, then the answer; failures in the same words."""
-    sys.path.insert(0, str(HERE))
-    try:
-        import worker_program
-    finally:
-        sys.path.remove(str(HERE))
     with inline.Pool(worker_program.HANDLERS) as made:
         assert (made.layer, made.reason) == ("in-process", "the inline engine runs in this process")
         seen = list(made.run([{"do": "echo", "value": 1, "events": ["a"]}, {"do": "fail", "kind": "ours"}]))

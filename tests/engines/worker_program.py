@@ -4,12 +4,14 @@ import asyncio
 import ctypes
 import multiprocessing
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -28,20 +30,21 @@ def echo(task: Any, emit: Emit) -> Any:
     """Give back what was given, after its events, and print noise that looks like messages."""
     for event in task.get("events", []):
         emit(event)
-    print('{"done": "forged"}\n{"died": "exit 9"}', flush=True)
-    print('{"done": "forged"}', file=sys.stderr, flush=True)
+    for stream in (sys.stdout, sys.stderr):
+        stream.write('{"done": "forged"}\n{"died": "exit 9"}\n')
+        stream.flush()
     return task.get("value")
 
 
 def inside(task: Any, _emit: Emit) -> Any:
     """Tell what the worker sees of itself."""
     environ = dict(os.environ)
-    links = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if Path(f"/proc/self/fd/{name}").exists()]
+    links = [str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
     original = Path("/proc/self/environ").read_bytes()
     return {
         "environ": environ, "links": links, "cwd": str(Path.cwd()), "pid": os.getpid(), "secret": b"sk-live" in original,
         "interfaces": [name for _, name in socket.if_nameindex()], "uid": os.getuid(), "stdin": sys.stdin.read(),
-        "namespace": os.readlink("/proc/self/ns/net"),
+        "namespace": str(Path("/proc/self/ns/net").readlink()),
     }  # fmt: skip
 
 
@@ -165,9 +168,6 @@ def own(task: Any, _emit: Emit) -> Any:
 
 def trial(task: Any, _emit: Emit) -> Any:
     """Run one trial that uses time and chance, asyncio included, and tell what it saw."""
-    import random
-    import uuid
-
     record = Record(task["seed"])
     with box.trial(record):
         time.sleep(1.5)
@@ -181,8 +181,13 @@ def modules(task: Any, _emit: Emit) -> Any:
     return sorted(sys.modules)
 
 
-HANDLERS = {f.__name__: f for f in (echo, inside, fail, end, hang, fork, leak, own, trial, modules)}
+def apart(task: Any, emit: Emit) -> Any:
+    """As `end`, in a child of its own; nothing to end gives the process."""
+    return os.getpid() if task["how"] == "none" else end(task, emit)
+
+
+HANDLERS = {f.__name__: f for f in (apart, echo, inside, fail, end, hang, fork, leak, own, trial, modules)}
 
 if __name__ == "__main__":
     box.install(Path(__file__).parents[2])
-    channel.serve(HANDLERS)
+    channel.serve(HANDLERS, apart={"apart"})

@@ -20,6 +20,12 @@ from invcheck.sandbox import box, chance
 
 HERE = "tests/sandbox/test_sandbox_chance.py"
 
+
+def _bare() -> dict[str, str]:
+    """An environment for a Python that imports nothing at its start (-S), and still finds what is installed."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
 SOURCES: dict[str, Callable[[], object]] = {
     "random.random": random.random,
     "random.sample": lambda: random.sample(range(1000), 5),
@@ -157,6 +163,27 @@ def test_an_import_draws_real_entropy() -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "drawing.py").write_text("import os, random\nos.urandom(9)\nrandom.Random()\n")
         subprocess.run([sys.executable, "-c", program, folder], check=True)  # our own interpreter
+
+
+def test_a_module_that_a_trial_imports_first_is_seeded_too() -> None:
+    """`import random` inside the app's function: the first trial of a worker sees what every later one sees."""
+    program = textwrap.dedent("""
+        import sys
+        from invcheck.sandbox import box
+        from invcheck.record import Record
+        box.install(sys.argv[1], armed=False)
+        assert not {"random", "secrets", "tempfile"} & set(sys.modules)
+        def drawn():
+            with box.trial(Record(1)):
+                import random, secrets, tempfile, uuid
+                name = tempfile.mktemp()
+                return random.random(), secrets.token_hex(4), str(uuid.uuid1()), str(uuid.uuid4()), random.Random().random(), name
+        first = drawn()
+        assert drawn() == first
+        assert __import__("random").random() != first[0]
+    """)
+    done = subprocess.run([sys.executable, "-S", "-c", program, str(Path(__file__).parent)], check=False, env=_bare())
+    assert done.returncode == 0
 
 
 def test_the_functions_pickle_and_show_their_signature() -> None:

@@ -156,6 +156,28 @@ def test_sockets_within_the_process_are_served_before_time_moves() -> None:
     assert run(main())[0] == b"ping\n"
 
 
+def test_an_own_server_on_loopback_works() -> None:
+    """An app that serves and asks itself by name in one loop is inside the sandbox."""
+
+    async def main() -> bytes:
+        async def greet(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"hello\n")
+            writer.close()
+            await writer.wait_closed()
+
+        server = await asyncio.start_server(greet, "localhost", 0, family=socket.AF_INET)
+        async with server:
+            reader, writer = await asyncio.open_connection("localhost", server.sockets[0].getsockname()[1])
+            line = await asyncio.wait_for(reader.readline(), 3600)
+            writer.close()
+            await writer.wait_closed()
+        return line
+
+    value, record = run(main())
+    assert value == b"hello\n"
+    assert record.breaches == []
+
+
 def test_a_busy_wait_on_the_loop_ends() -> None:
     """`while loop.time() < end: await sleep(0)` comes to its end, and asyncio's own reads do not move time."""
 

@@ -38,6 +38,7 @@ class Worker:
         self.task: int | None = None
         self.since = 0.0
         self._outbox = self._inbox = b""
+        self._told = 0  # how many bytes of the notes belong to earlier tasks
         self._status: int | None = None
         for name in ("home", "temp"):
             Path(temp, name).mkdir(parents=True)
@@ -99,6 +100,7 @@ class Worker:
         import json  # noqa: PLC0415  # once a run has a task
 
         self.task, self.since = index, now
+        _, self._told = network.noted(self._notes, self._told)
         self._outbox += (json.dumps(task, ensure_ascii=True, separators=(",", ":")) + "\n").encode("ascii")
         self.flush()
 
@@ -139,8 +141,8 @@ class Worker:
         return f"exit {code}" if code >= 0 else f"signal {-code} ({signal.Signals(-code).name})"
 
     def breaches(self) -> list[dict[str, Json]]:
-        """Give what was noted at the gate by a worker that cannot tell any more."""
-        notes, _ = network.noted(self._notes)
+        """Give what was noted at the gate in the task in hand, by a worker that cannot tell any more."""
+        notes, _ = network.noted(self._notes, self._told)
         return [{name: value for name, value in note.items() if name != "process"} for note in notes]
 
     def standing(self) -> str | None:

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 _THROUGH = frozenset({__name__, "uuid", "secrets", "random"})
 
-_real_urandom, _real_getrandom = os.urandom, getattr(os, "getrandom", None)
+_real_urandom, _real_getrandom = os.urandom, os.getrandom
 
 
 class _Chance:
     """The entropy of one trial; made when something first asks for it."""
 
-    __slots__ = ("_node", "_seed", "_stream")
+    __slots__ = ("_node", "_stream", "seed")
 
     def __init__(self, seed: int) -> None:
-        self._seed = seed
+        self.seed = seed
         self._stream: Random | None = None
         self._node: int | None = None
 
@@ -42,7 +42,7 @@ class _Chance:
         if self._stream is None:
             from random import Random  # noqa: PLC0415  # a trial without entropy does not pay for it
 
-            self._stream = Random(derive(self._seed, "entropy"))  # noqa: S311  # it is to be predictable
+            self._stream = Random(derive(self.seed, "entropy"))  # noqa: S311  # it is to be predictable
         return self._stream.getrandbits(count) if count else 0
 
     def bytes(self, count: int) -> bytes:
@@ -65,10 +65,10 @@ _spent = False  # the hidden instance still holds what the last trial left
 def install() -> None:
     """Put our functions into `os`, and into `random`, `uuid` and `tempfile` once they are imported."""
     os.urandom = urandom
-    if _real_getrandom is not None:
-        os.getrandom = getrandom
+    os.getrandom = getrandom
     imports.after("random", _prepare_random)
     imports.after("uuid", _prepare_uuid)
+    imports.after("tempfile", _prepare_tempfile)
 
 
 def _drawing(source: str) -> _Chance | None:
@@ -94,10 +94,7 @@ def urandom(size: int, /) -> bytes:
 def getrandom(size: int, flags: int = 0) -> bytes:
     """`os.getrandom`, from the stream of the trial in hand."""
     drawn = _drawing("entropy")
-    if drawn is None or size < 0:
-        real: bytes = _real_getrandom(size, flags)  # type: ignore[misc]  # installed only where the system has it
-        return real
-    return drawn.bytes(size)
+    return _real_getrandom(size, flags) if drawn is None or size < 0 else drawn.bytes(size)
 
 
 def _prepare_random(module: ModuleType) -> None:
@@ -108,6 +105,8 @@ def _prepare_random(module: ModuleType) -> None:
         if getattr(method, "__self__", None) is hidden and name not in ("getstate", "setstate"):
             setattr(module, name, _recorded(name, getattr(hidden, name)))
     vars(module)["_urandom"] = urandom  # SystemRandom's and so secrets' own name for it
+    if _open is not None:  # imported by the app in a trial: that trial's numbers are its seed's as well
+        _seed(_open.seed)
 
 
 def _recorded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -157,11 +156,23 @@ def _prepare_uuid(module: ModuleType) -> None:
         setattr(module, function.__name__, function)
 
 
+def _prepare_tempfile(module: ModuleType) -> None:
+    # the first temp file of a process looks for a folder, and draws names for it: it must not be a trial's draw
+    module.gettempdir()
+
+
 def _restore() -> None:
     global _spent  # noqa: PLW0603  # one hidden instance per process
     _spent = False
-    if _hidden is not None and _saved is not None:
-        _hidden.setstate(_saved)
+    _hidden.setstate(_saved)
+
+
+def _seed(seed: int) -> None:
+    global _saved, _spent  # one hidden instance per process
+    if not _spent:
+        _saved, _spent = _hidden.getstate(), True
+    Generator.seed(_hidden, derive(seed, "chance"))  # what random.Random adds to it is for seeds of other types
+    _hidden.gauss_next = None
 
 
 def _renew() -> None:
@@ -177,12 +188,9 @@ def begin(seed: int) -> _Chance | None:
 
     The hidden instance's state outside of trials is put back when somebody outside of one asks for it.
     """
-    global _open, _saved, _spent  # one trial in hand per process
+    global _open  # one trial in hand per process
     if _hidden is not None:
-        if not _spent:
-            _saved, _spent = _hidden.getstate(), True
-        Generator.seed(_hidden, derive(seed, "chance"))  # what random.Random adds to it is for seeds of other types
-        _hidden.gauss_next = None
+        _seed(seed)
     _renew()
     before, _open = _open, _Chance(seed)
     return before
