@@ -18,7 +18,9 @@ from invcheck.vocabulary import Counts, Finding, State, Verdict
 Build = Callable[..., Double]
 
 
-@pytest.mark.parametrize("build", [lambda: ScriptedModel("x"), lambda: DriftingModel(lambda rng, request: "x")], ids=["scripted", "drifting"])
+@pytest.mark.parametrize(
+    "build", [lambda: ScriptedModel("x"), lambda: DriftingModel(lambda rng, request: "x")], ids=["scripted", "drifting"]
+)
 def test_a_double_outside_of_a_test_is_refused(build: Build) -> None:
     """None can answer users: a double is built in a trial or in testing(), and nowhere else."""
     with pytest.raises(NotInTest, match="outside of a test"):
@@ -322,7 +324,9 @@ def test_a_lane_can_be_named_by_the_request(by: Any) -> None:
 @pytest.mark.parametrize("build", [
     lambda **how: ScriptedModel(lanes={"writer": []}, **how), lambda **how: DriftingModel(lambda: "x", lanes=["writer"], **how),
 ], ids=["scripted", "drifting"])  # fmt: skip
-@pytest.mark.parametrize(("given", "says"), [({"agent": "critic"}, "undeclared lane 'critic'"), ({}, "without a lane"), ({"agent": 3}, "lane 3")])
+@pytest.mark.parametrize(
+    ("given", "says"), [({"agent": "critic"}, "undeclared lane 'critic'"), ({}, "without a lane"), ({"agent": 3}, "lane 3")]
+)
 def test_an_undeclared_lane_is_refused_and_latched(build: Build, given: dict[str, Any], says: str) -> None:
     """Once lanes are named, a call on another one, or on none, is an error that stays; the call is recorded."""
     record = Record()

@@ -109,11 +109,8 @@ class SeededSource(Source):
         return drawn
 
     def _draw(self, n: int, weights: Sequence[float] | None) -> int:
-        drawn = self._random()
-        if weights is None:
-            return int(drawn * n)
-        sums = list(accumulate(weights))
-        return min(bisect_right(sums, drawn * sums[-1]), n - 1)
+        sums = list(accumulate([1] * n if weights is None else weights))
+        return min(bisect_right(sums, self._random() * sums[-1]), n - 1)
 
 
 class ReplaySource(Source):

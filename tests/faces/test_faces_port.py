@@ -6,7 +6,20 @@ import asyncio
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypedDict, TypeVar, overload, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypedDict,
+    TypeVar,
+    overload,
+    runtime_checkable,
+)
 
 import pytest
 from pydantic import BaseModel, Field
@@ -163,6 +176,14 @@ class Typed(TypedDict):
     usage: dict[str, int]
 
 
+@dataclass
+class Hinted:
+    """A field whose hint only a type checker sees."""
+
+    text: str
+    amount: Decimal | None = None
+
+
 class TextOnly(Protocol):
     """What an app reads of a reply."""
 
@@ -185,6 +206,8 @@ class Shapes(Protocol):
     def typed(self) -> Typed: ...
     def protocol(self) -> TextOnly: ...
     def union(self) -> int | Pair: ...
+    def annotated(self) -> Annotated[str, "of the answer"]: ...
+    def hinted(self) -> Hinted: ...
 
 
 def test_a_reply_becomes_the_apps_own_type_by_the_names_of_its_fields() -> None:
@@ -209,6 +232,8 @@ def test_a_reply_becomes_the_apps_own_type_by_the_names_of_its_fields() -> None:
         assert shapes.typed() == {"text": "t", "usage": {"input_tokens": 3, "output_tokens": 4}}
         assert shapes.protocol().text == "t"
         assert shapes.union() == Pair("t", "tool_calls")
+        assert shapes.annotated() == "t"
+        assert shapes.hinted() == Hinted("t")
 
 
 def test_a_value_of_the_type_goes_first() -> None:
@@ -248,6 +273,13 @@ class NeedsUsage:
 
 
 @dataclass
+class NeedsNumber:
+    """Usage as one number, which of the two it would be nobody says."""
+
+    usage: int
+
+
+@dataclass
 class NeedsList:
     """A text field that is no text."""
 
@@ -276,6 +308,7 @@ class Wrong(Protocol):
     def needs(self) -> Needs: ...
     def tools(self) -> NeedsTools: ...
     def usage(self) -> NeedsUsage: ...
+    def number_of_tokens(self) -> NeedsNumber: ...
     def texts(self) -> NeedsList: ...
     def model(self) -> NeedsModel: ...
     def empty(self) -> Empty: ...
@@ -290,7 +323,7 @@ class Wrong(Protocol):
 
 
 @pytest.mark.parametrize("method", [
-    "needs", "tools", "usage", "texts", "model", "empty", "plain", "number", "union", "items", "hidden", "stream", "protocol",
+    "needs", "tools", "usage", "number_of_tokens", "texts", "model", "empty", "plain", "number", "union", "items", "hidden", "stream", "protocol",
 ])  # fmt: skip
 def test_a_reply_that_cannot_become_the_type_is_errored(method: str) -> None:
     """The error explains returns=, the call counts as failed, and the finding stays although the app swallows it."""
@@ -671,9 +704,15 @@ def test_an_attribute_that_is_called_is_a_question() -> None:
     class Ask(Protocol):
         ask: Callable[[str], str]
         aask: Callable[[str], Awaitable[str]]
+        two: Callable[[str, int], str]
+        any: Callable[..., str]
 
     with testing() as record:
-        asks = one(Ask, "a", "b")
+        asks = one(Ask, "a", "b", "c", "d")
         assert asks.ask("q") == "a"
         assert asyncio.run(asks.aask("q")) == "b"
-        assert [(call["method"], call["request"]) for call in record.calls] == [("ask", {"prompt": "q"}), ("aask", {"prompt": "q"})]
+        assert asks.two("q", 3) == "c"
+        assert asks.any("q", limit=3) == "d"
+        assert [(call["method"], call["request"]) for call in record.calls] == [
+            ("ask", {"prompt": "q"}), ("aask", {"prompt": "q"}), ("two", {"arg1": "q", "arg2": 3}), ("any", {"args": ["q"], "limit": 3})
+        ]  # fmt: skip

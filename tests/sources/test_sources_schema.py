@@ -232,6 +232,17 @@ def test_references_are_followed() -> None:
     assert breach({"a": 1, "b": 2}, schema, schema) == "$.b is not the constant"
 
 
+@pytest.mark.parametrize(("value", "says"), [
+    ({"a": 1}, "$ lacks b"), ({"a": 1, "b": True, "c": 0}, "$ has c, which is not allowed"), ({"a": "1", "b": True}, "$.a is no integer"),
+    ({"a": 9, "b": True}, "$.a breaks maximum 3"), ({"a": 1, "b": 1}, "$.b is none of the listed values"), ({"a": 1.0, "b": True}, None),
+])  # fmt: skip
+def test_the_check_says_what_is_wrong(value: Any, says: str | None) -> None:
+    """Path and rule of the first breach; 1.0 is an integer, as JSON Schema says, and true is no 1."""
+    properties = {"a": {"type": "integer", "maximum": 3}, "b": {"enum": [True]}}
+    schema = {"type": "object", "properties": properties, "required": ["a", "b"], "additionalProperties": False}
+    assert breach(value, schema, schema) == says
+
+
 def test_an_array_of_no_items_needs_none() -> None:
     """Where no item fits, none has to be described."""
     assert Values({"type": "array", "maxItems": 0}).value(SeededSource(1)) == []

@@ -350,6 +350,25 @@ def test_a_generator_step_may_be_the_function_or_the_generator() -> None:
         assert [double("q").text for _ in range(6)] == ["a", "a", "b", "a", "b", "a"]
 
 
+def test_an_async_iterator_that_cannot_be_closed_is_fine() -> None:
+    """Any async iterator can be a step, also one that is no generator."""
+
+    class Pieces:
+        def __init__(self) -> None:
+            self.left = ["a", Reply((Text("a"),))]
+
+        def __aiter__(self) -> Pieces:
+            return self
+
+        async def __anext__(self) -> Any:
+            if not self.left:
+                raise StopAsyncIteration
+            return self.left.pop(0)
+
+    with testing():
+        assert ScriptedModel(Pieces())("q").text == "a"
+
+
 def test_a_factory_may_end_in_a_fault() -> None:
     """Half a stream, then the fault: what was emitted stands, and the call failed."""
 

@@ -156,9 +156,9 @@ def _from_reply(name: str, hint: Any, reply: Reply, call: Call) -> Any:  # noqa:
     if name in _THINKING:
         return "".join(block.text for block in reply.blocks if isinstance(block, Thinking)) or None
     if name == "usage":
-        return _usage(hint, reply.usage)
+        return _usage(hint, reply.usage or Usage())
     if name in _TOKENS or name == "total_tokens":
-        return _tokens(name, reply.usage)
+        return _tokens(name, reply.usage or Usage())
     if name == "tool_calls":
         return _tool_calls(hint, reply)
     if name == "model":
@@ -172,22 +172,20 @@ def _arms(hint: Any) -> tuple[Any, ...]:
     return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
 
 
-def _tokens(name: str, usage: Usage | None) -> Any:
-    if usage is None:
-        return _NONE
+def _tokens(name: str, usage: Usage) -> Any:
     if name == "total_tokens" and (usage.input_tokens, usage.output_tokens) != (None, None):
         return (usage.input_tokens or 0) + (usage.output_tokens or 0)
     tokens = getattr(usage, _TOKENS.get(name, name), None)
     return _NONE if tokens is None else tokens
 
 
-def _usage(hint: Any, usage: Usage | None) -> Any:
+def _usage(hint: Any, usage: Usage) -> Any:
     for arm in _arms(hint):
         if arm is Usage or arm is Any:
             return usage
         if isinstance(arm, type) and arm is not type(None) and (plan := _plan(arm)) is not None:
             return _built(arm, plan, lambda name, _: _tokens(name, usage) if name in _TOKENS or name == "total_tokens" else _NONE)
-    if usage is not None and (hint is dict or get_origin(hint) in (dict, Mapping)):
+    if hint is dict or get_origin(hint) in (dict, Mapping):
         return {name: tokens for name, tokens in dataclasses.asdict(usage).items() if tokens is not None}
     return _NONE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from invcheck.double import Double, Hand, Render
@@ -49,12 +50,9 @@ def driven(call: Coroutine[Any, Any, T]) -> T:
         code="STEP_WAITS",
         hint="ask through an async method, or let the step answer without an await",
     )
-    try:
+    with suppress(StopIteration):  # the step swallowed it and went on; what it then gave came too late
         call.throw(waits)
-    except StopIteration:  # the step swallowed it and went on; what it then gave came too late
-        raise waits from None
-    finally:
-        call.close()
+    call.close()
     raise waits
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Coroutine, Iterator
+from collections.abc import Awaitable, Coroutine
+from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -93,74 +94,78 @@ def _read(function: Any, name: str, *, drop: bool) -> Form:
 def _differences(wanted: Form, got: Form) -> tuple[str | None, list[str]]:
     """The first difference, or None and what could not be compared."""
     notes: list[str] = []
-    reason = next(_parameters(wanted, got, notes), None) or _run(wanted, got, notes)
+    reason = _parameters(wanted, got, notes) or _run(wanted, got, notes)
     return reason or _hints(given(wanted), given(got), "the result", notes, into=False), notes
 
 
-def _parameters(wanted: Form, got: Form, notes: list[str]) -> Iterator[str]:
-    theirs = dict(got.signature.parameters)
-    places = [p for p in theirs.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    rest = next((p for p in theirs.values() if p.kind is p.VAR_POSITIONAL), None)
-    more = next((p for p in theirs.values() if p.kind is p.VAR_KEYWORD), None)
+def _parameters(wanted: Form, got: Form, notes: list[str]) -> str | None:
+    """The first difference between what the Protocol gives and what the candidate takes."""
+    theirs = got.signature.parameters
+    takers = _Takers(
+        {**theirs},
+        [p for p in theirs.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)],
+        next((p for p in theirs.values() if p.kind is p.VAR_POSITIONAL), None),
+        next((p for p in theirs.values() if p.kind is p.VAR_KEYWORD), None),
+    )
     used: set[str] = set()
-    position = 0
-    for p in wanted.signature.parameters.values():
-        found = _counterpart(p, position, theirs, places, rest, more)
-        position += p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    for position, p in enumerate(wanted.signature.parameters.values()):
+        found = _counterpart(p, position, takers)
         if isinstance(found, str):
-            yield found
-            continue
+            return found
         used.add(found.name)
         if found.kind in (found.VAR_POSITIONAL, found.VAR_KEYWORD) and found.kind is not p.kind:
             notes.append(f"{p.name} goes into {found.name}")
             continue
-        yield from _default(p, found)
-        reason = _hints(wanted.hints[p.name], got.hints.get(found.name, EMPTY), p.name, notes, into=True)
+        hint = got.hints.get(found.name, EMPTY)
+        reason = _default(p, found) or _hints(wanted.hints[p.name], hint, p.name, notes, into=True)
         if reason:
-            yield reason
-    for extra in theirs.values():
-        if extra.name not in used and extra.default is EMPTY and extra.kind not in (extra.VAR_POSITIONAL, extra.VAR_KEYWORD):
-            yield f"{extra.name} is required, the Protocol does not give it"
+            return reason
+    stars = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    extra = [p.name for p in theirs.values() if p.name not in used and p.default is EMPTY and p.kind not in stars]
+    return f"{extra[0]} is required, the Protocol does not give it" if extra else None
 
 
-def _counterpart(  # noqa: PLR0911  # one return per kind of parameter
-    p: inspect.Parameter,
-    position: int,
-    theirs: dict[str, inspect.Parameter],
-    places: list[inspect.Parameter],
-    rest: inspect.Parameter | None,
-    more: inspect.Parameter | None,
-) -> inspect.Parameter | str:
+@dataclass(frozen=True, slots=True)
+class _Takers:
+    """A candidate's parameters: by name, in their places, and the two that gather the rest."""
+
+    named: dict[str, inspect.Parameter]
+    places: list[inspect.Parameter]
+    rest: inspect.Parameter | None
+    more: inspect.Parameter | None
+
+
+def _counterpart(p: inspect.Parameter, position: int, takers: _Takers) -> inspect.Parameter | str:  # noqa: PLR0911  # one return per kind
     """The candidate's parameter that takes what the Protocol's ``p`` is given, or why there is none."""
     if p.kind is p.VAR_POSITIONAL:
-        return rest or f"it has no *{p.name}"
+        return takers.rest or f"it has no *{p.name}"
     if p.kind is p.VAR_KEYWORD:
-        return more or f"it has no **{p.name}"
+        return takers.more or f"it has no **{p.name}"
     if p.kind is p.KEYWORD_ONLY:
-        named = theirs.get(p.name)
-        if named is not None and named.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD):
-            return named
-        return more or f"it has no keyword {p.name}"
-    there = places[position] if position < len(places) else None
-    if there is None:
-        if rest is not None and (p.kind is p.POSITIONAL_ONLY or more is not None):
-            return rest
-        kind = " but as a keyword only" if p.name in theirs else ""
-        return f"it has no positional {p.name}{kind}" if not kind else f"{p.name} is there, but not by position"
-    if p.kind is p.POSITIONAL_OR_KEYWORD and there.name != p.name:
+        named = takers.named.get(p.name)
+        by_name = named is not None and named.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)
+        return (named if by_name else takers.more) or f"it has no keyword {p.name}"
+    if position >= len(takers.places):
+        gathers = takers.rest is not None and (p.kind is p.POSITIONAL_ONLY or takers.more is not None)
+        by_name = p.name in takers.named
+        none = f"{p.name} is there, but not by position" if by_name else f"it has no positional {p.name}"
+        return takers.rest if gathers and takers.rest is not None else none
+    there = takers.places[position]
+    if p.kind is p.POSITIONAL_ONLY or (there.name, there.kind) == (p.name, p.kind):
+        return there
+    if there.name != p.name:
         return f"parameter {position + 1} is called {there.name}, the Protocol says {p.name}"
-    if p.kind is p.POSITIONAL_OR_KEYWORD and there.kind is p.POSITIONAL_ONLY:
-        return f"{p.name} can only be given by position, the Protocol allows its name"
-    return there
+    return f"{p.name} can only be given by position, the Protocol allows its name"
 
 
-def _default(p: inspect.Parameter, found: inspect.Parameter) -> Iterator[str]:
+def _default(p: inspect.Parameter, found: inspect.Parameter) -> str | None:
     if p.default is EMPTY or p.default is found.default:
-        return
+        return None
     if found.default is EMPTY:
-        yield f"{p.name} has no default, the Protocol says {p.default!r}"
-    elif p.default is not ... and (type(p.default) is not type(found.default) or p.default != found.default):
-        yield f"{p.name} has the default {found.default!r}, the Protocol says {p.default!r}"
+        return f"{p.name} has no default, the Protocol says {p.default!r}"
+    if p.default is ... or (type(p.default) is type(found.default) and p.default == found.default):
+        return None
+    return f"{p.name} has the default {found.default!r}, the Protocol says {p.default!r}"
 
 
 def _run(wanted: Form, got: Form, notes: list[str]) -> str | None:

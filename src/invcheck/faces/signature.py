@@ -208,7 +208,8 @@ def _hint(holder: Any, name: str, owner: type | None, bound: dict[Any, Any]) -> 
     )
     local = {owner.__name__: owner, **vars(owner)} if owner is not None else {}
     try:
-        hint = get_type_hints(SimpleNamespace(__annotations__={name: written}), globals_, local, include_extras=True)[name]
+        # in a class, where ClassVar and Final may stand
+        hint = get_type_hints(type("Holder", (), {"__annotations__": {name: written}}), globals_, local, include_extras=True)[name]
     except Exception:  # noqa: BLE001  # whatever a hint raises, it is compared as text and reported so
         return Unresolved(written if isinstance(written, str) else repr(written))
     if get_origin(hint) in (ClassVar, Final):
