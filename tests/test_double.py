@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from invcheck import Chunk, DriftingModel, Reply, ScriptedModel, Text, ToolCall, Usage, VerificationError, testing
+from invcheck import Chunk, DriftingModel, Reply, ScriptedModel, Text, ToolCall, Usage, VerificationError, step, testing
 from invcheck.double import Double
 from invcheck.errors import DoubleError, NotInTest, ScriptedModelError
 from invcheck.record import Record, opened
@@ -217,9 +217,8 @@ def test_a_generator_that_was_consumed_in_an_earlier_trial_is_refused(kind: str)
         with testing():
             ScriptedModel(step)("hi")
     record = Record()
-    with opened(record):
-        with pytest.raises(ScriptedModelError, match="already consumed"):
-            ScriptedModel(step)("hi")
+    with opened(record), pytest.raises(ScriptedModelError, match="already consumed"):
+        ScriptedModel(step)("hi")
     assert [finding.code for finding in record.findings()] == ["SCRIPT_ITERATOR_REUSED"]
 
 
@@ -397,7 +396,7 @@ def test_testing_raises_what_the_app_swallowed() -> None:
     def app(model: Any) -> str:
         try:
             return str(model("one too many"))
-        except Exception:
+        except Exception:  # noqa: BLE001  # the app's own mistake, on purpose
             return "fallback"
 
     with pytest.raises(VerificationError, match="call 1 of 0"), testing():
@@ -406,15 +405,18 @@ def test_testing_raises_what_the_app_swallowed() -> None:
 
 def test_an_error_that_leaves_testing_is_not_masked() -> None:
     """The first error stays the error, although steps are left over."""
-    with pytest.raises(KeyError, match="mine"), testing():
-        ScriptedModel("unused")
-        raise KeyError("mine")
+
+    def test() -> None:
+        with testing():
+            ScriptedModel("unused")
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        test()
 
 
 def test_unused_steps_are_a_finding_with_index_and_label() -> None:
     """What was not asked for is named, and one step may be optional."""
-    from invcheck import step
-
     record = Record()
     with opened(record):
         double = ScriptedModel("a", step("b", label="second"), step("c", optional=True), step(lambda: "d"))

@@ -56,7 +56,7 @@ def test_an_async_call_needs_no_event_loop() -> None:
 # rendering
 
 
-class Own(Exception):  # noqa: N818  # an app's own name
+class Own(Exception):  # an app's own name
     """An app's own exception, with fields."""
 
     def __init__(self, status_code: int, retry_after: float | None, *, detail: str, other: int = 3) -> None:
@@ -64,14 +64,14 @@ class Own(Exception):  # noqa: N818  # an app's own name
         self.fields = (status_code, retry_after, detail, other)
 
 
-class Positional(Exception):  # noqa: N818  # an app's own name
+class Positional(Exception):  # an app's own name
     """An exception whose one parameter has a name of its own."""
 
     def __init__(self, why: str, /) -> None:
         super().__init__(why)
 
 
-class Silent(Exception):  # noqa: N818  # an app's own name
+class Silent(Exception):  # an app's own name
     """An exception that takes whatever comes."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:

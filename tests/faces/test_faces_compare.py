@@ -96,8 +96,7 @@ def test_what_satisfies_the_protocol_passes_as_object_and_as_class() -> None:
 class _Drifts:
     """Each method drifts from `Chat` in one way."""
 
-    @staticmethod
-    def name(self: Any, question: str, limit: int = 8, *, stop: Sequence[str] = ()) -> str: ...
+    def name(self, question: str, limit: int = 8, *, stop: Sequence[str] = ()) -> str: ...
     def order(self, limit: int = 8, prompt: str = "", *, stop: Sequence[str] = ()) -> str: ...
     def missing(self, prompt: str, *, stop: Sequence[str] = ()) -> str: ...
     def keyword_missing(self, prompt: str, limit: int = 8) -> str: ...
@@ -115,23 +114,26 @@ class _Drifts:
         yield prompt
 
 
-@pytest.mark.parametrize(("drift", "says"), [
-    ("name", "parameter 1 is called self, the Protocol says prompt"),
-    ("order", "parameter 1 is called limit, the Protocol says prompt"),
-    ("missing", "it has no positional limit"),
-    ("keyword_missing", "it has no keyword stop"),
-    ("positional", "prompt can only be given by position, the Protocol allows its name"),
-    ("keyword_only", "limit is there, but not by position"),
-    ("default", "limit has the default 9, the Protocol says 8"),
-    ("default_type", "limit has the default True, the Protocol says 8"),
-    ("no_default", "limit has no default, the Protocol says 8"),
-    ("required", "more is required, the Protocol does not give it"),
-    ("hint", "prompt is bytes, the Protocol says str"),
-    ("narrow", "stop is list[str], the Protocol says collections.abc.Sequence[str]"),
-    ("result", "the result is int, the Protocol says str"),
-    ("flag", "it is an async function, the Protocol says a plain function"),
-    ("generator", "the result is collections.abc.Iterator[str], the Protocol says str"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("drift", "says"),
+    [
+        ("name", "parameter 1 is called question, the Protocol says prompt"),
+        ("order", "parameter 1 is called limit, the Protocol says prompt"),
+        ("missing", "it has no positional limit"),
+        ("keyword_missing", "it has no keyword stop"),
+        ("positional", "prompt can only be given by position, the Protocol allows its name"),
+        ("keyword_only", "limit is there, but not by position"),
+        ("default", "limit has the default 9, the Protocol says 8"),
+        ("default_type", "limit has the default True, the Protocol says 8"),
+        ("no_default", "limit has no default, the Protocol says 8"),
+        ("required", "more is required, the Protocol does not give it"),
+        ("hint", "prompt is bytes, the Protocol says str"),
+        ("narrow", "stop is list[str], the Protocol says collections.abc.Sequence[str]"),
+        ("result", "the result is int, the Protocol says str"),
+        ("flag", "it is an async function, the Protocol says a plain function"),
+        ("generator", "the result is collections.abc.Iterator[str], the Protocol says str"),
+    ],
+)
 def test_every_drift_is_refused_with_both_signatures(drift: str, says: str) -> None:
     """Names, order, kinds, defaults, required extras, hints, the async flag: each is named, and both signatures are shown."""
     drifted = type("Ours", (Fine,), {"complete": _Drifts.__dict__[drift]})
@@ -151,16 +153,19 @@ async def _generating(self: Any, prompt: str) -> AsyncIterator[str]:
     yield prompt
 
 
-@pytest.mark.parametrize(("member", "value", "says"), [
-    ("acomplete", _plain_async, "it is a plain function, the Protocol says an async function"),
-    ("acomplete", _generating, "it is an async generator, the Protocol says an async function"),
-    ("stream", _awaited_stream, "it is an async function, the Protocol says a plain function"),
-    ("version", lambda self: "", "a plain method, the Protocol says it is a static method"),
-    ("of", lambda self, name: None, "a plain method, the Protocol says it is a class method"),
-    ("ask", _plain_ask, r"prompt is str, the Protocol says list\[str\]"),
-    ("complete", 3, "is int, the Protocol says it is a method"),
-    ("model", 3, "Ours.model is int, the Protocol says str"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("member", "value", "says"),
+    [
+        ("acomplete", _plain_async, "it is a plain function, the Protocol says an async function"),
+        ("acomplete", _generating, "it is an async generator, the Protocol says an async function"),
+        ("stream", _awaited_stream, "it is an async function, the Protocol says a plain function"),
+        ("version", lambda self: "", "a plain method, the Protocol says it is a static method"),
+        ("of", lambda self, name: None, "a plain method, the Protocol says it is a class method"),
+        ("ask", _plain_ask, r"prompt is str, the Protocol says list\[str\]"),
+        ("complete", 3, "is int, the Protocol says it is a method"),
+        ("model", 3, "Ours.model is int, the Protocol says str"),
+    ],
+)
 def test_a_member_of_another_kind_is_refused(member: str, value: Any, says: str) -> None:
     """Async for plain, awaited for iterated, static for plain, one overload of two, a value for a method."""
     with pytest.raises(PortMismatch, match=says):
@@ -214,19 +219,22 @@ class _Asks:
     async def own(self, prompt: str) -> str: ...
     def awaitable(self, prompt: str) -> Awaitable[str]: ...
     def future(self, prompt: str) -> asyncio.Future[str]: ...
-    def silent(self, prompt): ...  # type: ignore[no-untyped-def]  # an implementation without hints
+    def silent(self, prompt): ...  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202  # an implementation without hints
     def anything(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
-@pytest.mark.parametrize(("function", "notes"), [
-    (_Asks.own, ()),
-    (_wrapped(_Asks.own), ()),
-    (_Asks.awaitable, ()),
-    (_Asks.future, ()),
-    (_Asks.silent, ("ask: its async flag, which only the call shows",)),
-    (lambda self, prompt: None, ("ask: its async flag, which only the call shows",)),
-    (_Asks.anything, ("ask: prompt goes into args", "ask: its async flag, which only the call shows")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("function", "notes"),
+    [
+        (_Asks.own, ()),
+        (_wrapped(_Asks.own), ()),
+        (_Asks.awaitable, ()),
+        (_Asks.future, ()),
+        (_Asks.silent, ("ask: its async flag, which only the call shows",)),
+        (lambda self, prompt: None, ("ask: its async flag, which only the call shows",)),
+        (_Asks.anything, ("ask: prompt goes into args", "ask: its async flag, which only the call shows")),
+    ],
+)
 def test_a_flag_that_is_hidden_is_told_apart_from_a_wrong_one(function: Any, notes: tuple[str, ...]) -> None:
     """Wrappers are looked through, awaitables count as async, and what only a call can show is reported."""
     assert check_port(type("Ours", (), {"ask": function}), Ask) == notes
@@ -330,11 +338,14 @@ class Stars(Protocol):
     def ask(self, *parts: str, **options: int) -> str: ...
 
 
-@pytest.mark.parametrize(("function", "says"), [
-    (lambda self, *parts, **options: "", None),
-    (lambda self, **options: "", r"it has no \*parts"),
-    (lambda self, *parts: "", r"it has no \*\*options"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (lambda self, *parts, **options: "", None),
+        (lambda self, **options: "", r"it has no \*parts"),
+        (lambda self, *parts: "", r"it has no \*\*options"),
+    ],
+)
 def test_variable_parameters_need_their_counterpart(function: Any, says: str | None) -> None:
     """*args and **kwargs of the Protocol must be taken as such."""
     ours = type("Ours", (), {"ask": function})
@@ -351,9 +362,15 @@ class Keys(Protocol):
     def ask(self, prompt: str, /, *, key: int = 1) -> str: ...
 
 
-@pytest.mark.parametrize("function", [
-    lambda self, p, /, *, key=1: "", lambda self, p, key=1: "", lambda self, *rest, **more: "", lambda self, p, **more: "",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda self, p, /, *, key=1: "",
+        lambda self, p, key=1: "",
+        lambda self, *rest, **more: "",
+        lambda self, p, **more: "",
+    ],
+)
 def test_a_parameter_may_be_taken_in_any_way_that_works(function: Any) -> None:
     """By position or name, or gathered: whatever a call by the Protocol fits."""
     check_port(type("Ours", (), {"ask": function}), Keys)
@@ -370,13 +387,34 @@ class _Text:
 
 
 TAKES: list[tuple[Any, Any, bool]] = [
-    (str, str, True), (object, str, True), (Any, str, True), (str, Any, True), (str, int, False), (float, int, True), (int, float, False),
-    (str | None, str, True), (str, str | None, False), (str | int, int | str, True), (Sequence[str], list[str], True), (list[str], Sequence[str], False),
-    (list[str], list[int], False), (Mapping[str, Any], dict[str, int], True), (str, Literal["a"], True), (Literal["a", "b"], Literal["a"], True),
-    (Literal["a"], Literal["a", "b"], False), (int, Literal["a"], False), (Literal["a"], str, False), (Reads, _Text, True), (Reads, str, False),
-    (None, type(None), True), (Iterable[str], Iterator[str], True), (Awaitable[str], Awaitable[int], False), (list, list[str], True),
-    (Callable[[str], str], Callable[[int], str], False), (Callable[..., str], 3, False),
-]  # fmt: skip
+    (str, str, True),
+    (object, str, True),
+    (Any, str, True),
+    (str, Any, True),
+    (str, int, False),
+    (float, int, True),
+    (int, float, False),
+    (str | None, str, True),
+    (str, str | None, False),
+    (str | int, int | str, True),
+    (Sequence[str], list[str], True),
+    (list[str], Sequence[str], False),
+    (list[str], list[int], False),
+    (Mapping[str, Any], dict[str, int], True),
+    (str, Literal["a"], True),
+    (Literal["a", "b"], Literal["a"], True),
+    (Literal["a"], Literal["a", "b"], False),
+    (int, Literal["a"], False),
+    (Literal["a"], str, False),
+    (Reads, _Text, True),
+    (Reads, str, False),
+    (None, type(None), True),
+    (Iterable[str], Iterator[str], True),
+    (Awaitable[str], Awaitable[int], False),
+    (list, list[str], True),
+    (Callable[[str], str], Callable[[int], str], False),
+    (Callable[..., str], 3, False),
+]
 
 
 @pytest.mark.parametrize(("wide", "narrow", "holds"), TAKES)
@@ -401,14 +439,46 @@ Id = NewType("Id", str)
 
 
 FITS: list[tuple[Any, Any, bool]] = [
-    (str, "a", True), (str, 1, False), (int, 1, True), (int, True, False), (bool, True, True), (float, 1, True), (float, 1.5, True), (float, True, False),
-    (None, None, True), (None, 0, False), (Literal["a", 1], "a", True), (Literal["a", 1], True, False), (str | None, None, True), (str | None, 1, False),
-    (list[str], ["a"], True), (list[str], [1], False), (list[str], "a", False), (Sequence[str], ("a",), True), (Sequence[str], "a", False),
-    (dict[str, int], {"a": 1}, True), (dict[str, int], {"a": "1"}, False), (dict[str, int], {1: 1}, False), (set[int], {1}, True), (list[Any], [1, "a"], True),
-    (tuple[str, int], ("a", 1), True), (tuple[str, int], ("a", "b"), False), (Model, Model(x=1), True), (Model, {"x": 1}, False),
-    (Row, {"x": 1}, True), (Row, {"x": "1"}, False), (Row, {}, False), (Row, {"x": 1, "y": 2}, False), (Annotated[int, {}], 3, True), (Id, "a", True), (Id, 1, False), (Annotated[int, Ge(3)], 3, True), (Annotated[int, Ge(3)], 2, False),
-    (Reads, _Text(), True), (Reads, 3, False),
-]  # fmt: skip
+    (str, "a", True),
+    (str, 1, False),
+    (int, 1, True),
+    (int, True, False),
+    (bool, True, True),
+    (float, 1, True),
+    (float, 1.5, True),
+    (float, True, False),
+    (None, None, True),
+    (None, 0, False),
+    (Literal["a", 1], "a", True),
+    (Literal["a", 1], True, False),
+    (str | None, None, True),
+    (str | None, 1, False),
+    (list[str], ["a"], True),
+    (list[str], [1], False),
+    (list[str], "a", False),
+    (Sequence[str], ("a",), True),
+    (Sequence[str], "a", False),
+    (dict[str, int], {"a": 1}, True),
+    (dict[str, int], {"a": "1"}, False),
+    (dict[str, int], {1: 1}, False),
+    (set[int], {1}, True),
+    (list[Any], [1, "a"], True),
+    (tuple[str, int], ("a", 1), True),
+    (tuple[str, int], ("a", "b"), False),
+    (Model, Model(x=1), True),
+    (Model, {"x": 1}, False),
+    (Row, {"x": 1}, True),
+    (Row, {"x": "1"}, False),
+    (Row, {}, False),
+    (Row, {"x": 1, "y": 2}, False),
+    (Annotated[int, {}], 3, True),
+    (Id, "a", True),
+    (Id, 1, False),
+    (Annotated[int, Ge(3)], 3, True),
+    (Annotated[int, Ge(3)], 2, False),
+    (Reads, _Text(), True),
+    (Reads, 3, False),
+]
 
 
 @pytest.mark.parametrize(("hint", "value", "holds"), FITS)
@@ -431,7 +501,7 @@ def test_a_signature_is_shown_as_it_was_written() -> None:
     """Hints that are texts lose their quotes; a result without a hint has none."""
 
     class Chat2(Protocol):
-        def ask(self, x: Decimal, y=1, *, z: str = "a"): ...  # type: ignore[no-untyped-def]  # partly without hints
+        def ask(self, x: Decimal, y=1, *, z: str = "a"): ...  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202  # partly without hints
 
     with pytest.raises(PortMismatch) as caught:
         check_port(object(), Chat2)

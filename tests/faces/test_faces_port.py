@@ -11,7 +11,6 @@ from typing import (
     Annotated,
     Any,
     ClassVar,
-    Generic,
     Literal,
     NamedTuple,
     Protocol,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 T = TypeVar("T")
-Out = TypeVar("Out", covariant=True)
+Out_co = TypeVar("Out_co", covariant=True)
 
 
 def one(protocol: Any, *steps: object, **how: Any) -> Any:
@@ -84,9 +83,16 @@ def test_a_request_has_the_parameters_names_with_defaults() -> None:
         ]
 
 
-@pytest.mark.parametrize("wrong", [
-    lambda wide: wide.named(), lambda wide: wide.named(limit=1), lambda wide: wide.only(a="a"), lambda wide: wide.rest(1), lambda wide: wide(1, 2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda wide: wide.named(),
+        lambda wide: wide.named(limit=1),
+        lambda wide: wide.only(a="a"),
+        lambda wide: wide.rest(1),
+        lambda wide: wide(1, 2),
+    ],
+)
 def test_a_call_that_the_protocol_does_not_allow_is_a_type_error(wrong: Any) -> None:
     """The port takes exactly what the Protocol takes, and a call that it does not take is no call."""
     with testing() as record:
@@ -198,7 +204,7 @@ class Shapes(Protocol):
     def optional(self) -> str | None: ...
     def whole(self) -> Reply: ...
     def anything(self) -> Any: ...
-    def unsaid(self): ...  # type: ignore[no-untyped-def]  # a method without hints
+    def unsaid(self): ...  # type: ignore[no-untyped-def]  # noqa: ANN201  # a method without hints
     def data(self, *, model: str = "m1") -> Completion: ...
     def plain(self) -> Completion: ...
     def model(self) -> Model: ...
@@ -322,9 +328,25 @@ class Wrong(Protocol):
     def protocol(self) -> Wrong: ...
 
 
-@pytest.mark.parametrize("method", [
-    "needs", "tools", "usage", "number_of_tokens", "texts", "model", "empty", "plain", "number", "union", "items", "hidden", "stream", "protocol",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "method",
+    [
+        "needs",
+        "tools",
+        "usage",
+        "number_of_tokens",
+        "texts",
+        "model",
+        "empty",
+        "plain",
+        "number",
+        "union",
+        "items",
+        "hidden",
+        "stream",
+        "protocol",
+    ],
+)
 def test_a_reply_that_cannot_become_the_type_is_errored(method: str) -> None:
     """The error explains returns=, the call counts as failed, and the finding stays although the app swallows it."""
     record = Record()
@@ -410,7 +432,7 @@ def test_faults_are_the_apps_own_exceptions() -> None:
     class Chat(Protocol):
         def ask(self) -> str: ...
 
-    class Busy(Exception):  # noqa: N818  # an app's own name
+    class Busy(Exception):  # an app's own name
         pass
 
     with testing():
@@ -540,12 +562,14 @@ def test_each_call_takes_the_overload_that_it_fits() -> None:
         assert chat.ask(["x"], "y") == ["c"]
         assert asyncio.run(chat.later("x")) == "d"
         assert asyncio.run(chat.later(1)) == 3
-        for wrong in (lambda: chat.ask(3), lambda: chat.ask("x", stream="yes"), lambda: chat.ask()):
+        for wrong in (lambda: chat.ask(3), lambda: chat.ask("x", stream="yes"), chat.ask):
             with pytest.raises(TypeError, match="fits none of its overloads:\n  def ask"):
                 wrong()
         assert [call["request"] for call in record.calls[:3]] == [
-            {"prompt": "x", "stream": None}, {"prompt": "x", "stream": True}, {"prompt": ["x"], "more": ["y"]}
-        ]  # fmt: skip
+            {"prompt": "x", "stream": None},
+            {"prompt": "x", "stream": True},
+            {"prompt": ["x"], "more": ["y"]},
+        ]
 
 
 # what is no question
@@ -562,9 +586,9 @@ class Resource(Protocol):
     def region(self) -> str: ...
     def close(self) -> None: ...
     async def aclose(self) -> None: ...
-    def __enter__(self) -> Resource: ...
+    def __enter__(self) -> Resource: ...  # noqa: PYI034  # a Protocol may name itself
     def __exit__(self, *args: object) -> bool | None: ...
-    async def __aenter__(self) -> Resource: ...
+    async def __aenter__(self) -> Resource: ...  # noqa: PYI034  # as above
     async def __aexit__(self, *args: object) -> None: ...
     def ask(self) -> str: ...
 
@@ -600,7 +624,7 @@ def test_attributes_are_given_and_checked() -> None:
         assert ScriptedModel(attributes={"name": "n", "region": "r"}).port(Resource).name == "n"
         with pytest.raises(PortMismatch, match="the attribute name, and nothing gives its value"):
             one(Resource)
-        with pytest.raises(PortMismatch, match="Resource.name is str, got int 3"):
+        with pytest.raises(PortMismatch, match=r"Resource\.name is str, got int 3"):
             one(Resource, attributes={"name": 3, "region": "r"})
         with pytest.raises(PortMismatch, match="declares no attribute nam"):
             one(Resource, attributes={"nam": "n"})
@@ -628,10 +652,10 @@ class Twice(Derived, Protocol):
     """And one that inherits the binding."""
 
 
-class Chat(Protocol[Out]):
+class Chat(Protocol[Out_co]):
     """A port of an output type."""
 
-    def ask(self) -> Out: ...
+    def ask(self) -> Out_co: ...
 
 
 def test_a_type_variable_is_bound_where_the_protocol_is_given_its_type() -> None:
@@ -645,8 +669,10 @@ def test_a_type_variable_is_bound_where_the_protocol_is_given_its_type() -> None
         free = one(Base, "t")
         assert free.ask("q").text == "t"
         assert free.__invcheck_not_compared__ == (
-            "ask(prompt): the unbound TypeVar T", "ask() returns: the unbound TypeVar T", "both() returns: the unbound TypeVar T"
-        )  # fmt: skip
+            "ask(prompt): the unbound TypeVar T",
+            "ask() returns: the unbound TypeVar T",
+            "both() returns: the unbound TypeVar T",
+        )
 
 
 def test_what_no_run_can_compare_is_reported() -> None:
@@ -714,5 +740,8 @@ def test_an_attribute_that_is_called_is_a_question() -> None:
         assert asks.two("q", 3) == "c"
         assert asks.any("q", limit=3) == "d"
         assert [(call["method"], call["request"]) for call in record.calls] == [
-            ("ask", {"prompt": "q"}), ("aask", {"prompt": "q"}), ("two", {"arg1": "q", "arg2": 3}), ("any", {"args": ["q"], "limit": 3})
-        ]  # fmt: skip
+            ("ask", {"prompt": "q"}),
+            ("aask", {"prompt": "q"}),
+            ("two", {"arg1": "q", "arg2": 3}),
+            ("any", {"args": ["q"], "limit": 3}),
+        ]

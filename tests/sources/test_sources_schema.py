@@ -123,12 +123,17 @@ def test_the_benign_value_is_the_smallest() -> None:
     schema = {
         "type": "object",
         "properties": {
-            "s": {"type": "string", "minLength": 2}, "a": {"type": "array", "items": {"type": "null"}, "minItems": 1},
-            "i": {"type": "integer", "minimum": -5, "maximum": 5}, "h": {"type": "integer", "maximum": -3}, "n": {"type": "number", "minimum": 2},
-            "b": {"type": "boolean"}, "o": {"anyOf": [{"type": "null"}, {"type": "boolean"}]}, "left out": {"type": "null"},
+            "s": {"type": "string", "minLength": 2},
+            "a": {"type": "array", "items": {"type": "null"}, "minItems": 1},
+            "i": {"type": "integer", "minimum": -5, "maximum": 5},
+            "h": {"type": "integer", "maximum": -3},
+            "n": {"type": "number", "minimum": 2},
+            "b": {"type": "boolean"},
+            "o": {"anyOf": [{"type": "null"}, {"type": "boolean"}]},
+            "left out": {"type": "null"},
         },
         "required": ["s", "a", "i", "h", "n", "b", "o"],
-    }  # fmt: skip
+    }
     value = Values(schema).value(ReplaySource([]))
     assert value == {"s": "xx", "a": [None], "i": 0, "h": -3, "n": 2.0, "b": False, "o": False}
 
@@ -232,10 +237,17 @@ def test_references_are_followed() -> None:
     assert breach({"a": 1, "b": 2}, schema, schema) == "$.b is not the constant"
 
 
-@pytest.mark.parametrize(("value", "says"), [
-    ({"a": 1}, "$ lacks b"), ({"a": 1, "b": True, "c": 0}, "$ has c, which is not allowed"), ({"a": "1", "b": True}, "$.a is no integer"),
-    ({"a": 9, "b": True}, "$.a breaks maximum 3"), ({"a": 1, "b": 1}, "$.b is none of the listed values"), ({"a": 1.0, "b": True}, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ({"a": 1}, "$ lacks b"),
+        ({"a": 1, "b": True, "c": 0}, "$ has c, which is not allowed"),
+        ({"a": "1", "b": True}, "$.a is no integer"),
+        ({"a": 9, "b": True}, "$.a breaks maximum 3"),
+        ({"a": 1, "b": 1}, "$.b is none of the listed values"),
+        ({"a": 1.0, "b": True}, None),
+    ],
+)
 def test_the_check_says_what_is_wrong(value: Any, says: str | None) -> None:
     """Path and rule of the first breach; 1.0 is an integer, as JSON Schema says, and true is no 1."""
     properties = {"a": {"type": "integer", "maximum": 3}, "b": {"enum": [True]}}
@@ -275,9 +287,8 @@ def test_a_validator_that_knows_more_than_the_schema_is_named() -> None:
         model_config = ConfigDict(json_schema_extra=lambda schema: schema.update(required=["x"]))
 
     record = Record()
-    with opened(record):
-        with pytest.raises(ScriptedModelError, match="the model class refuses"):
-            DriftingModel(Picky)("q")
+    with opened(record), pytest.raises(ScriptedModelError, match="the model class refuses"):
+        DriftingModel(Picky)("q")
     assert [finding.code for finding in record.findings()] == ["REPLY_INVALID"]
 
 

@@ -144,9 +144,8 @@ INVALID: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("wrong", "says"), INVALID)
 def test_what_is_no_step_is_refused_with_index_and_reason(wrong: Any, says: str) -> None:
     """Every kind of mistake says what it is, and where it stands."""
-    with testing():
-        with pytest.raises(ScriptInvalid) as caught:
-            ScriptedModel("fine", wrong)
+    with testing(), pytest.raises(ScriptInvalid) as caught:
+        ScriptedModel("fine", wrong)
     assert says in caught.value.message
     assert caught.value.message.startswith("step 2 (index 1) is invalid: ")
     assert caught.value.fields["index"] == 1
@@ -346,7 +345,7 @@ def test_a_generator_step_may_be_the_function_or_the_generator() -> None:
         yield Reply((Text("b"),))
 
     with testing():
-        double = ScriptedModel(each, each, aeach, each(), aeach(), lambda: each())
+        double = ScriptedModel(each, each, aeach, each(), aeach(), lambda _: each())
         assert [double("q").text for _ in range(6)] == ["a", "a", "b", "a", "b", "a"]
 
 

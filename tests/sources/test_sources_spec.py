@@ -17,7 +17,7 @@ from invcheck.sources import build, read
 from invcheck.vocabulary import Thinking, ToolCall
 
 
-class Slow(Exception):  # noqa: N818  # the app's own name
+class Slow(Exception):  # the app's own name
     """The app's own exception."""
 
 

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar, assert_type
 from invcheck import DriftingModel, Reply, ScriptedModel, port, step
 from invcheck.faces import CallFace
 
-Out = TypeVar("Out", covariant=True)
+Out_co = TypeVar("Out_co", covariant=True)
 
 
 class Chat(Protocol):
@@ -19,10 +19,10 @@ class Chat(Protocol):
     def stream(self, prompt: str) -> AsyncIterator[str]: ...
 
 
-class Typed(Protocol[Out]):
+class Typed(Protocol[Out_co]):
     """A port of some output type."""
 
-    def ask(self) -> Out: ...
+    def ask(self) -> Out_co: ...
 
 
 def app(chat: Chat) -> str:
