@@ -406,13 +406,13 @@ def test_testing_raises_what_the_app_swallowed() -> None:
 def test_an_error_that_leaves_testing_is_not_masked() -> None:
     """The first error stays the error, although steps are left over."""
 
-    def test() -> None:
+    def app() -> None:
         with testing():
             ScriptedModel("unused")
             raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        test()
+        app()
 
 
 def test_unused_steps_are_a_finding_with_index_and_label() -> None:
