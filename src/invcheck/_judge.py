@@ -13,9 +13,9 @@ from invcheck.assertions.fuse import Fuser, fuse
 from invcheck.assertions.implied import Causes, causes
 from invcheck.assertions.question import Question
 from invcheck.errors import NotJson, UsageError
-from invcheck.freeze import one_line
+from invcheck.freeze import one_line, show
 from invcheck.jsontext import loads, parse_output
-from invcheck.paths import Path
+from invcheck.paths import Path, kind
 from invcheck.vocabulary import Finding, Json, Verdict
 
 
@@ -115,7 +115,12 @@ else:
                 except Exception as problem:  # noqa: BLE001  # a mapping is user code; what it raises is a finding
                     yield _unusable(line, row, problem)
                     continue
-                yield Row(line, row, kept_verdict) if kept else Row(line, row, *self._told(observed))
+                yield Row(line, row, kept_verdict) if kept else self._told_row(line, row, observed)
+
+    def _told_row(self, line: int, row: Json, observed: Json) -> Row:
+        if not isinstance(observed, dict):
+            return _unusable(line, row, NotJson(f"an observation is an object, got {kind(observed)} {show(observed)}"))
+        return Row(line, row, *self._told(observed))
 
     def moot(self, document: Json, latched: Sequence[Finding] = ()) -> tuple[Path, ...]:
         """Give the paths below which nothing can be said of this observation, since a finding explains it."""
@@ -172,10 +177,8 @@ class Across:
 
 
 def _unusable(line: int, row: Json, error: Exception) -> Row:
-    if isinstance(error, NotJson) and row is None:
-        code, told = "ROW_INVALID", error.message
-    else:
-        code, told = "ROW_UNMAPPED", f"the row cannot be turned into an observation: {type(error).__name__}: {error}"
+    code = "ROW_INVALID" if isinstance(error, NotJson) else "ROW_UNMAPPED"
+    told = error.message if isinstance(error, NotJson) else f"the row cannot be turned into an observation: {type(error).__name__}: {error}"
     return Row(line, row, Verdict.ERRORED, (Finding(code, Verdict.ERRORED, one_line(f"line {line}: {told}"), got=one_line(told)),))
 
 

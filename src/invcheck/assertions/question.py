@@ -58,7 +58,7 @@ class Question:
 
     @cached_property
     def _text(self) -> str:
-        return self.claim.describe()
+        return self.claim.describe().removesuffix(": ")  # a claim without fields is its key
 
     @cached_property
     def _reads(self) -> tuple[Path, ...]:
