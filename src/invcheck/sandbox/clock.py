@@ -35,7 +35,7 @@ _SECOND = 1_000_000_000
 _REAL_WAITERS = frozenset(
     {"subprocess", "threading", "queue", "selectors", "concurrent", "multiprocessing", "socketserver", "ssl", "socket"}
 )
-_THROUGH = frozenset({__name__, "uuid", "email.utils"})
+_THROUGH = frozenset({__name__, "uuid", "email.utils", "time_machine"})
 
 real_sleep, real_monotonic, real_monotonic_ns = time.sleep, time.monotonic, time.monotonic_ns
 real_perf_counter, real_perf_counter_ns = time.perf_counter, time.perf_counter_ns
