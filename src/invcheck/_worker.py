@@ -76,19 +76,23 @@ def _breaches(file: str) -> list[InvcheckError]:
 
 def case(task: Json, emit: Emit) -> Json:
     """Run every trial of one case of one check, and judge each: a `Result` as plain JSON."""
+    folders = _folders()
+    first = folders.standing()
     check = _check(task)
     chosen = next(case for case in check.cases if case.id == task["case"])
     subject = _trial.subject(check)
+    imported = folders.standing()  # what modules made for themselves stays for all trials
     judge = _judge.Judge(check.claims, parse=check.parse)
     across, tally = judge.start(), Tally()
-    folders = _folders()
     for seed in range(task["seed"], task["seed"] + task["runs"]):
         ran = _trial.run(subject, chosen, seed, folders)
         verdict, findings = judge.trial(ran.observation, ran.latched)
         tally.add(seed, verdict, findings, ran.observation)
         across.add(seed, ran.observation, ran.latched)
+        folders.clear(imported)
         emit({"ran": seed})
     tally.across(across.finish(complete=task["complete"]))
+    folders.clear(first)
     return results.plain(tally.result(check, chosen, task["seed"], folders))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from _pickle import dumps  # its C half alone, as every worker imports it
+from os import listdir
 from pathlib import Path
+from shutil import rmtree
 
 from invcheck.vocabulary import Json
 
@@ -21,8 +23,9 @@ class Folders:
     def __init__(self, root: Path, tmp: Path) -> None:
         self.root, self.tmp = root, tmp
         self.trial = tmp / "trial"
-        own = {str(self.trial): "<tmp>", str(tmp): "<temp>", str(tmp.parent / "home"): "<home>"}
-        self._own = own
+        home = tmp.parent / "home"
+        self._used = [str(folder) for folder in (tmp, home) if folder.is_dir()]
+        self._own = {str(self.trial): "<tmp>", str(tmp): "<temp>", str(home): "<home>"}
         self._mark = str(tmp.parent).encode("utf-8", "surrogatepass")  # as a pickle spells it
         python = "|".join(re.escape(prefix) for prefix in sorted({sys.prefix, sys.base_prefix}, key=len, reverse=True))
         self._python = re.compile(rf"(?<![\w.-])(?:{python})/lib/python3\.\d+(?![\w.-])")
@@ -36,6 +39,18 @@ class Folders:
         """Give an observation without the worker's own folders; the project's stays, since it may be a word of the app."""
         # looking through a pickle takes a sixth of the time of looking at every text, and each trial pays for it
         return self._walked(document) if self._mark in dumps(document, 4) else document
+
+    def standing(self) -> frozenset[str]:
+        """Give what stands in the temp folder and in the home."""
+        return frozenset(f"{folder}/{name}" for folder in self._used for name in listdir(folder))  # noqa: PTH208  # every trial asks
+
+    def clear(self, before: frozenset[str]) -> None:
+        """Remove what came since ``before``: a trial must not see what another left there."""
+        for path in map(Path, self.standing() - before):
+            if path.is_dir() and not path.is_symlink():
+                rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def _walked(self, value: Json) -> Json:
         if isinstance(value, str):

@@ -63,14 +63,23 @@ def cases(*hows: str) -> str:
 def lost(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Told:
     """One run over all the ways to lose a worker, with one worker and with two."""
     shop = Shop(tmp_path_factory.mktemp("shop"))
-    shop.write({"shop.py": APP, "checks/lost.yaml": cases(*HOWS), "checks/other.yaml": cases("fine").replace("lost", "other")})
+    shop.write(
+        {
+            "shop.py": APP,
+            "checks/lost.yaml": cases(*HOWS),
+            "checks/other.yaml": cases("fine").replace("lost", "other"),
+        }
+    )
     return shop.told("-j", request.param)
 
 
 @pytest.mark.parametrize("how", ["fine", "last"])
 def test_a_worker_that_dies_loses_its_own_case_only(how: str, lost: Told) -> None:
     """The others are run and kept, whoever was first."""
-    assert (lost.verdict(f"lost[{how}]"), lost.verdict("other[fine]")) == ("kept", "kept")
+    assert (lost.verdict(f"lost[{how}]"), lost.verdict("other[fine]")) == (
+        "kept",
+        "kept",
+    )
     assert list(lost.cases) == [*(f"lost[{each}]" for each in HOWS), "other[fine]"]
 
 
@@ -80,7 +89,10 @@ def test_a_case_whose_worker_died_is_no_verdict(how: str, end: str, lost: Told) 
     found = lost.one(f"lost[{how}]")
     assert (found["code"], found["verdict"]) == ("WORKER_DIED", "errored")
     assert found["message"] == f"in a trial of this case the worker died: {end}"
-    assert (lost.verdict(f"lost[{how}]"), lost.cases[f"lost[{how}]"]["trials"]) == ("errored", {"errored": 1})
+    assert (lost.verdict(f"lost[{how}]"), lost.cases[f"lost[{how}]"]["trials"]) == (
+        "errored",
+        {"errored": 1},
+    )
 
 
 def test_an_app_that_interrupts_itself_is_no_verdict(lost: Told) -> None:
@@ -90,7 +102,10 @@ def test_an_app_that_interrupts_itself_is_no_verdict(lost: Told) -> None:
 
 def test_a_breach_is_not_lost_with_its_worker(lost: Told) -> None:
     """It was noted before the worker ended: broken, and told beside the death."""
-    assert (lost.verdict("lost[dialled]"), lost.codes("lost[dialled]")) == ("broken", ["NETWORK", "WORKER_DIED"])
+    assert (lost.verdict("lost[dialled]"), lost.codes("lost[dialled]")) == (
+        "broken",
+        ["NETWORK", "WORKER_DIED"],
+    )
     assert lost.cases["lost[dialled]"]["findings"][0]["got"] == "models.example.invalid:443"
 
 
@@ -98,7 +113,11 @@ def test_a_breach_is_not_lost_with_its_worker(lost: Told) -> None:
 def test_a_breach_is_told_once_swallowed_or_not(how: str, lost: Told) -> None:
     """NETWORK with the place of the call, and no second finding of the error that it raised."""
     found = lost.one(f"lost[{how}]")
-    assert (found["code"], found["verdict"], found["got"]) == ("NETWORK", "broken", "models.example.invalid:443")
+    assert (found["code"], found["verdict"], found["got"]) == (
+        "NETWORK",
+        "broken",
+        "models.example.invalid:443",
+    )
     assert found["place"][0] == "shop.py"
 
 
@@ -112,10 +131,20 @@ def test_the_statuses_are_those_of_the_worst(shop: Shop) -> None:
 
 def test_a_stuck_trial_is_stopped(shop: Shop) -> None:
     """After its real time it is errored with the frame where it stood, and the other case is run."""
-    shop.write({"shop.py": APP, "checks/lost.yaml": cases("stuck", "last"), "invcheck.toml": "trial-seconds = 1\n"})
+    shop.write(
+        {
+            "shop.py": APP,
+            "checks/lost.yaml": cases("stuck", "last"),
+            "invcheck.toml": "trial-seconds = 1\n",
+        }
+    )
     told = shop.told()
     found = told.one("lost[stuck]")
-    assert (told.status, found["code"], found["verdict"]) == (3, "TRIAL_TIMEOUT", "errored")
+    assert (told.status, found["code"], found["verdict"]) == (
+        3,
+        "TRIAL_TIMEOUT",
+        "errored",
+    )
     assert found["message"].startswith("in a trial of this case nothing was heard for 1 seconds, in shop.py:answer, line ")
     assert told.verdict("lost[last]") == "kept"
 
@@ -156,7 +185,10 @@ def test_findings_are_grouped_and_replayed(shop: Shop) -> None:
 def test_fewer_runs_leave_claims_across_runs_unjudged(shop: Shop) -> None:
     """With --runs below the check's own only the claims about each trial are judged."""
     shop.write(
-        {"shop.py": APP, "checks/luck.yaml": UNLUCKY.replace("equals: {of: $.output, to: green}", "type: {of: $.output, is: string}")}
+        {
+            "shop.py": APP,
+            "checks/luck.yaml": UNLUCKY.replace("equals: {of: $.output, to: green}", "type: {of: $.output, is: string}"),
+        }
     )
     assert shop.told("--runs", "19").codes("luck[only]") == []
     assert shop.told("--runs", "20").codes("luck[only]") == ["SAME_ACROSS_RUNS"]
@@ -165,14 +197,24 @@ def test_fewer_runs_leave_claims_across_runs_unjudged(shop: Shop) -> None:
 def test_early_stops_are_in_plan_order(shop: Shop) -> None:
     """-x and --max-failures give the first ones of the plan, although a later one was ready before."""
     slow = APP.replace(
-        "def answer(how):", "def answer(how):\n        if how == 'slow':\n            sum(range(5_000_000))\n            return 1\n"
+        "def answer(how):",
+        "def answer(how):\n        if how == 'slow':\n            sum(range(5_000_000))\n            return 1\n",
     )
-    shop.write({"shop.py": slow, "checks/lost.yaml": cases("fine", "slow", "swallowed", "dials", "last")})
+    shop.write(
+        {
+            "shop.py": slow,
+            "checks/lost.yaml": cases("fine", "slow", "swallowed", "dials", "last"),
+        }
+    )
     told = shop.told("-x", "-j", "2")
     assert list(told.cases) == ["lost[fine]", "lost[slow]"]
     assert told.out.splitlines()[-1].startswith("2 cases: 1 kept, 1 broken.")
     assert "Stopped early, 3 more were planned." in told.out
-    assert list(shop.told("--max-failures", "2", "-j", "2").cases) == ["lost[fine]", "lost[slow]", "lost[swallowed]"]
+    assert list(shop.told("--max-failures", "2", "-j", "2").cases) == [
+        "lost[fine]",
+        "lost[slow]",
+        "lost[swallowed]",
+    ]
     assert "Stopped early" not in shop.told("--max-failures", "3", "-k", "slow or swallowed or dials").out
 
 
@@ -251,9 +293,18 @@ def test_only_a_selection_of_nothing_is_empty(shop: Shop) -> None:
 
 def test_a_listing_is_the_plan(shop: Shop) -> None:
     """`invcheck list` names the cases in plan order and runs none; what cannot be used is told with its code."""
-    shop.write({"shop.py": APP, "checks/lost.yaml": cases("killed", "fine"), "checks/bad.yaml": "check: bad\n"})
+    shop.write(
+        {
+            "shop.py": APP,
+            "checks/lost.yaml": cases("killed", "fine"),
+            "checks/bad.yaml": "check: bad\n",
+        }
+    )
     ran = shop.command("invcheck list")
-    assert (ran.status, ran.out) == (2, "checks/lost.yaml::lost[killed]\nchecks/lost.yaml::lost[fine]\n")
+    assert (ran.status, ran.out) == (
+        2,
+        "checks/lost.yaml::lost[killed]\nchecks/lost.yaml::lost[fine]\n",
+    )
     assert ran.err.startswith("error: checks/bad.yaml:1:1: ")
 
 
@@ -288,13 +339,23 @@ def _until(holds: object) -> None:
 
 def test_an_interrupted_run_leaves_nothing_but_its_prefix(shop: Shop, tmp_path: Path) -> None:
     """SIGINT to the supervisor: 130, the lines so far are whole, and no worker and no temp folder is left."""
-    shop.write({"shop.py": SLEEPER, "checks/lost.yaml": cases("fine", "long", "last").replace("answer", "sleepy")})
+    shop.write(
+        {
+            "shop.py": SLEEPER,
+            "checks/lost.yaml": cases("fine", "long", "last").replace("answer", "sleepy"),
+        }
+    )
     temp = tmp_path / "temp"
     temp.mkdir()
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("INVCHECK_", "GITHUB_"))}
     words = [sys.executable, "-m", "invcheck", "run", "-o", "told.jsonl"]
     with subprocess.Popen(
-        words, cwd=shop.root, env={**environ, "TMPDIR": str(temp)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        words,
+        cwd=shop.root,
+        env={**environ, "TMPDIR": str(temp)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as run:
         _until((shop.root / "running").exists)
         workers = _children(run.pid)

@@ -66,7 +66,6 @@ CHECKS = '''
     """Checks in Python: each is one rule of a trial."""
 
     import asyncio
-    import os
     import random
     from pathlib import Path
 
@@ -74,7 +73,7 @@ CHECKS = '''
 
     from invcheck import Calls, Case, Effects, Equals, LedgerRows, Not, Raises, SameAcrossRuns, ScriptedModel, Type, Unchanged, Waits, check
 
-    NOTE = Path(os.environ["HOME"]) / "folder"
+    NOTE = Path("note.txt")
 
 
     @check(runs=3, expect=[Equals("$.output", [])])
@@ -90,6 +89,19 @@ CHECKS = '''
     def the_folder_is_gone(trial):
         left = Path(NOTE.read_text())
         return [left.name == "mine", left.parent.exists()]
+
+
+    @check(runs=2, cases=["one", "two"], expect=[Equals("$.output", [[], []])])
+    def other_folders_are_as_fresh(trial):
+        import os
+
+        used = [Path.home() / "used", Path(os.environ["TMPDIR"]) / "used"]
+        seen = [list(path.parent.glob("*/link")) + list(path.parent.glob("used*")) for path in used]
+        for path in used:
+            path.mkdir()
+            (path / "link").symlink_to(path)
+            path.with_name("used.txt").write_text("x")
+        return seen
 
 
     @check(expect=[Equals("$.output", "in <tmp>/a")])
@@ -339,13 +351,22 @@ SETUPS = '''
 @pytest.fixture(scope="module")
 def told(shared: Shop) -> Told:
     """One run over all of it."""
-    shared.write({"shop.py": APP, "setups.py": SETUPS, "checks/check_trial.py": CHECKS, "checks/trial.yaml": YAML})
+    shared.write(
+        {
+            "shop.py": APP,
+            "setups.py": SETUPS,
+            "checks/check_trial.py": CHECKS,
+            "checks/trial.yaml": YAML,
+        }
+    )
     return shared.told()
 
 
 KEPT = [
     "the_folder_is_fresh[default]",
     "the_folder_is_gone[default]",
+    "other_folders_are_as_fresh[1]",
+    "other_folders_are_as_fresh[2]",
     "the_folder_is_never_named[default]",
     "waits_for_it[default]",
     "the_input_is_frozen[a]",
@@ -383,15 +404,26 @@ def test_a_plain_assert_is_a_claim(told: Told, shared: Shop) -> None:
     """It is broken, with the assert's own line."""
     found = told.one("an_assert_is_broken[default]")
     assert told.verdict("an_assert_is_broken[default]") == "broken"
-    assert (found["code"], found["message"]) == ("ASSERT", "an assert in the check does not hold: seeds are not negative")
-    assert found["place"] == ["checks/check_trial.py", line_of("assert trial.seed < 0", shared, "checks/check_trial.py"), None]
+    assert (found["code"], found["message"]) == (
+        "ASSERT",
+        "an assert in the check does not hold: seeds are not negative",
+    )
+    assert found["place"] == [
+        "checks/check_trial.py",
+        line_of("assert trial.seed < 0", shared, "checks/check_trial.py"),
+        None,
+    ]
 
 
 def test_a_crash_of_the_check_itself_is_no_verdict(told: Told, shared: Shop) -> None:
     """It is errored, with its line."""
     found = told.one("the_check_crashes[default]")
     assert (found["code"], found["verdict"]) == ("CHECK_RAISED", "errored")
-    assert found["place"] == ["checks/check_trial.py", line_of('{}["nothing"]', shared, "checks/check_trial.py"), None]
+    assert found["place"] == [
+        "checks/check_trial.py",
+        line_of('{}["nothing"]', shared, "checks/check_trial.py"),
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -408,28 +440,45 @@ def test_a_crash_of_the_check_itself_is_no_verdict(told: Told, shared: Shop) -> 
 def test_a_crash_of_the_app_is_broken(name: str, got: str, told: Told) -> None:
     """Whatever the app raises is broken; the text stands only where its own code raised, and no line ever."""
     found = told.one(name)
-    assert (found["code"], found["verdict"], found["got"]) == ("APP_RAISED", "broken", got)
+    assert (found["code"], found["verdict"], found["got"]) == (
+        "APP_RAISED",
+        "broken",
+        got,
+    )
     assert found["message"] == f"the app raised {got} in shop.py:fail"
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("a_setup_that_raises[x]", "the setup raised ZeroDivisionError: division by zero in checks/check_trial.py:<lambda>"),
-        ("a setup that raises[1]", "the setup raised LookupError: no fixture in <tmp> in setups.py:fail"),
+        (
+            "a_setup_that_raises[x]",
+            "the setup raised ZeroDivisionError: division by zero in checks/check_trial.py:<lambda>",
+        ),
+        (
+            "a setup that raises[1]",
+            "the setup raised LookupError: no fixture in <tmp> in setups.py:fail",
+        ),
         ("a setup that exits[1]", "the setup raised SystemExit: 1 in setups.py:leave"),
     ],
 )
 def test_a_setup_that_raises_is_no_verdict(name: str, said: str, told: Told) -> None:
     """It is errored, and what was to be judged is unjudged."""
     found = told.one(name)
-    assert (found["code"], found["verdict"], found["message"]) == ("SETUP_RAISED", "errored", said)
+    assert (found["code"], found["verdict"], found["message"]) == (
+        "SETUP_RAISED",
+        "errored",
+        said,
+    )
 
 
 def test_a_setup_that_dials_is_broken(told: Told) -> None:
     """Reaching for the network is a broken claim in the setup too."""
     name = "a setup that dials[1]"
-    assert (told.verdict(name), told.codes(name)) == ("broken", ["NETWORK", "SETUP_RAISED"])
+    assert (told.verdict(name), told.codes(name)) == (
+        "broken",
+        ["NETWORK", "SETUP_RAISED"],
+    )
     assert told.cases[name]["findings"][0]["got"] == "fixtures.example.invalid:80"
 
 
@@ -444,13 +493,20 @@ def test_a_ledger_that_is_not_there_is_no_verdict(told: Told) -> None:
     """What it would say is errored; what the app returned is judged all the same."""
     name = "a probe that cannot be read[1]"
     found = [(each["code"], each["verdict"], each.get("path")) for each in told.cases[name]["findings"]]
-    assert found == [("PROBE_FAILED", "errored", "$.ledger"), ("EQUALS", "broken", "$.output")]
+    assert found == [
+        ("PROBE_FAILED", "errored", "$.ledger"),
+        ("EQUALS", "broken", "$.output"),
+    ]
 
 
 @pytest.mark.parametrize(
     ("name", "code", "said"),
     [
-        ("a state that cannot be read[1]", "PROBE_MISSING", "before the app ran: nowhere.db does not exist"),
+        (
+            "a state that cannot be read[1]",
+            "PROBE_MISSING",
+            "before the app ran: nowhere.db does not exist",
+        ),
         (
             "a log is no state[1]",
             "PROBE_FAILED",
@@ -461,13 +517,21 @@ def test_a_ledger_that_is_not_there_is_no_verdict(told: Told) -> None:
 def test_a_state_that_cannot_be_read_is_no_verdict(name: str, code: str, said: str, told: Told) -> None:
     """The app is not run without it, so nothing is said of its output."""
     found = told.one(name)
-    assert (found["code"], found["verdict"], found["message"]) == (code, "errored", said)
+    assert (found["code"], found["verdict"], found["message"]) == (
+        code,
+        "errored",
+        said,
+    )
 
 
 def test_an_output_that_is_no_json_is_broken(told: Told) -> None:
     """An object without a form is no JSON: one finding with its path, and no second one of the claims about it."""
     found = told.one("no_plain_json[default]")
-    assert (found["code"], found["verdict"], found["path"]) == ("OUTPUT_NOT_JSON", "broken", "$.output.a[0]")
+    assert (found["code"], found["verdict"], found["path"]) == (
+        "OUTPUT_NOT_JSON",
+        "broken",
+        "$.output.a[0]",
+    )
 
 
 def test_chance_is_seeded(told: Told) -> None:
@@ -480,9 +544,12 @@ def test_chance_is_seeded(told: Told) -> None:
 def test_a_missing_setup_leaves_the_rest(told: Told) -> None:
     """It is one problem of the file; every other check of it was run."""
     (problem,) = told.problems
-    assert (problem["code"], problem["message"]) == ("REFERENCE_MISSING", "shop has no 'fail_setup' (for 'shop:fail_setup')")
+    assert (problem["code"], problem["message"]) == (
+        "REFERENCE_MISSING",
+        "shop has no 'fail_setup' (for 'shop:fail_setup')",
+    )
     assert problem["place"]["file"] == "checks/check_trial.py"
-    assert len(told.cases) == 39
+    assert len(told.cases) == 41
 
 
 def test_no_result_names_a_folder_of_this_machine(told: Told, shared: Shop) -> None:
