@@ -27,6 +27,8 @@ from invcheck.vocabulary import Finding, Json, State, Verdict
 if TYPE_CHECKING:
     from invcheck.sandbox.clock import Clock
 
+_COUNTED = ("attempted", *map(str, State))
+
 _RENAMED = {"PatternError": "error"}
 """Exceptions that newer Pythons call otherwise: the older name stands in every result."""
 
@@ -233,7 +235,7 @@ def _document(case: Case, trial: Trial, record: Record, *, output: object, error
 
 
 def _counts(calls: list[dict[str, Json]]) -> dict[str, Json]:
-    counts = dict.fromkeys(("attempted", *map(str, State)), 0)
+    counts = dict.fromkeys(_COUNTED, 0)
     for call in calls:
         counts["attempted"] += 1
         counts[call["state"]] += 1
@@ -243,7 +245,7 @@ def _counts(calls: list[dict[str, Json]]) -> dict[str, Json]:
 def _usage(calls: list[dict[str, Json]]) -> dict[str, int]:
     total = {"input_tokens": 0, "output_tokens": 0}
     for call in calls:
-        if call["state"] == State.SERVED.value:
+        if call["state"] == "served":
             for name, tokens in ((call["outcome"] or {}).get("usage") or {}).items():
                 if tokens is not None:
                     total[name] = total.get(name, 0) + tokens

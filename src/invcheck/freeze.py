@@ -204,7 +204,12 @@ def _record(value: Any, path: str, above: tuple[int, ...], strict: bool) -> Json
     if isinstance(getattr(type(value), "model_fields", None), Mapping):
         if getattr(type(value), "__pydantic_root_model__", False):
             return _copy(value.root, path, above, strict)
-        return _mapping({**vars(value), **(getattr(value, "__pydantic_extra__", None) or {})}, path, above, strict)
+        return _mapping(
+            {**vars(value), **(getattr(value, "__pydantic_extra__", None) or {})},
+            path,
+            above,
+            strict,
+        )
     return _placeholder({"$object": _name(value)}, value, path, strict)
 
 
@@ -216,7 +221,10 @@ def _name(value: object) -> str:
 def _placeholder(mark: dict[str, Json], value: object, path: str, strict: bool) -> Json:
     if not strict:
         return mark
-    reason = {"$cycle": "holds itself", "$deep": f"is nested deeper than {DEEPEST} levels"}.get(next(iter(mark)))
+    reason = {
+        "$cycle": "holds itself",
+        "$deep": f"is nested deeper than {DEEPEST} levels",
+    }.get(next(iter(mark)))
     what = f"is {value if isinstance(value, float) else _name(value)}, which is no plain JSON"
     hint = "return text, numbers, lists, dicts, dataclasses or pydantic models"
     raise NotJson(f"{_short(path)} {reason or what}", path=path, hint=hint)
@@ -226,8 +234,14 @@ def _short(path: str) -> str:
     return path if len(path) <= _WIDE else f"{path[:_WIDE]}..."
 
 
+def _unknown(value: object) -> NoReturn:
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
 _spell = json.JSONEncoder(ensure_ascii=False, default=_name).encode
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+# what JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False) makes anew for each text, made once
+_encoder: Callable[..., Callable[[Json, int], tuple[str, ...]]] = vars(json.encoder)["c_make_encoder"]
+_encode = _encoder(None, _unknown, vars(json.encoder)["encode_basestring"], None, ":", ",", True, False, False)
 
 
 def canonical(value: Json) -> bytes:
@@ -239,7 +253,7 @@ def canonical(value: Json) -> bytes:
     b'{"a":"\\xc3\\xa9","b":1}'
     """
     try:
-        return _encode(value).encode("utf-8", "backslashreplace")
+        return "".join(_encode(value, 0)).encode("utf-8", "backslashreplace")
     except (ValueError, TypeError, RecursionError) as error:
         raise NotJson(f"this value has no canonical form: {error}") from error
 
