@@ -106,16 +106,18 @@ def counted(request: bytes, reply: Reply) -> Usage:
 
 
 def completed(reply: Reply, usage: Usage, key: str) -> Reply:
-    """Give the reply as it is handed out: with usage, frozen arguments, and an id for each tool call that has none.
+    """Give the reply as it is handed out: with usage, an id for each tool call that has none, and all plain data frozen.
 
     An id is derived from ``key`` (the request's id) and the block's index, never drawn.
     """
-    blocks, calls = reply.blocks, reply.tool_calls
-    if usage is reply.usage and not calls:
+    blocks, calls, value = reply.blocks, reply.tool_calls, reply.value
+    if type(value) in (dict, list):
+        value = frozen(snapshot(value))
+    elif usage is reply.usage and not calls:
         return reply
     if calls:
         blocks = tuple(_with_id(block, key, index) if isinstance(block, ToolCall) else block for index, block in enumerate(blocks))
-    return Reply(blocks, reply.finish, usage, reply.value)
+    return Reply(blocks, reply.finish, usage, value)
 
 
 def _with_id(call: ToolCall, key: str, index: int) -> ToolCall:

@@ -392,6 +392,25 @@ class Few(Protocol):
     def raw(self) -> Raw: ...
 
 
+def test_plain_data_is_frozen_in_the_record_and_the_apps_own_in_its_hands() -> None:
+    """A reply's value cannot be changed; a port hands over a copy, as a client would that has parsed it."""
+
+    class Chat(Protocol):
+        def ask(self) -> dict[str, Any]: ...
+
+    step = {"cites": ["d1"]}
+    with testing() as record:
+        double = ScriptedModel(reply("a", value=step), reply("b", value=step))
+        mine = double.port(Chat).ask()
+        mine["cites"].append("mine")
+        step["cites"].append("changed")
+        assert mine == {"cites": ["d1", "mine"]}
+        value: Any = double("q").value
+        with pytest.raises(TypeError, match="frozen"):
+            value["cites"].append("d2")
+        assert record.calls[0]["outcome"]["value"] == {"cites": ["d1"]}
+
+
 def test_usage_that_nobody_knows_stays_away() -> None:
     """An empty usage fills no field; what may be left out is left out."""
     with testing():

@@ -296,10 +296,13 @@ def test_a_function_that_answers_nothing_is_errored(wrong: Any) -> None:
 def test_a_static_reply_is_detached_from_the_test() -> None:
     """What the test changes after the script was built changes no step."""
     arguments = {"ids": [1]}
+    value = {"ids": [1]}
     with testing():
-        double = ScriptedModel(Reply((ToolCall("f", arguments),), "tool_calls"))
+        double = ScriptedModel(Reply((ToolCall("f", arguments),), "tool_calls"), reply(value=value))
         arguments["ids"].append(2)
+        value["ids"].append(2)
         assert double("q").tool_calls[0].arguments == {"ids": [1]}
+        assert double("q").value == {"ids": [1]}
 
 
 def test_builders_make_the_parts() -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, 
 from invcheck.errors import PortMismatch
 from invcheck.faces.fits import fitter
 from invcheck.faces.signature import EMPTY, Unresolved, open_parts, shape
-from invcheck.freeze import show
+from invcheck.freeze import FrozenDict, FrozenList, show, snapshot
 from invcheck.request import Call
 from invcheck.vocabulary import Reply, Thinking, ToolCall, Usage
 
@@ -33,7 +33,8 @@ def adapter(hint: Any) -> Adapt:
 
     def adapt(reply: Reply, call: Call) -> Any:
         if reply.value is not None and (fits is None or fits(reply.value)):
-            return reply.value
+            # plain data is the app's own to change, as what a client parsed would be; the record keeps the frozen one
+            return snapshot(reply.value) if isinstance(reply.value, (FrozenDict, FrozenList)) else reply.value
         made = make(reply, call)
         if made is _NONE:
             raise PortMismatch(

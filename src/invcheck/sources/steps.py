@@ -148,9 +148,12 @@ def _ready(what: Any) -> tuple[Run, str]:
 
 
 def _detached(one: Reply) -> Reply:
-    if not one.tool_calls:
-        return one
-    return replace(one, blocks=tuple(tool_call(b.name, b.arguments, id=b.id) if isinstance(b, ToolCall) else b for b in one.blocks))
+    """The reply without anything that the test could still change."""
+    value = frozen(snapshot(one.value)) if type(one.value) in (dict, list) else one.value
+    blocks = one.blocks
+    if one.tool_calls:
+        blocks = tuple(tool_call(b.name, b.arguments, id=b.id) if isinstance(b, ToolCall) else b for b in blocks)
+    return replace(one, blocks=blocks, value=value) if blocks is not one.blocks or value is not one.value else one
 
 
 def _raising(make: Callable[[], BaseException]) -> Run:
