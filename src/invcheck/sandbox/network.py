@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from _thread import get_ident
+from collections.abc import Callable
 from sys import _getframe as frame_at
 from types import FrameType, ModuleType
 from typing import Any
@@ -22,7 +23,7 @@ from invcheck.vocabulary import Json
 HINT = "did you forget a double? bind one where the app builds its client"
 _WHY = "the network is cut in a trial"
 
-_events: dict[str, Any] = {}
+_hooked = False
 _armed = False
 _notes: int | None = None
 _merged = 0
@@ -34,14 +35,12 @@ def install(notes: int | None = None, *, armed: bool = True) -> None:
 
     With ``armed`` every attempt is refused, else only attempts in a trial (a process that is not the sandbox's own).
     """
-    global _armed, _notes  # noqa: PLW0603  # one gate per process
+    global _armed, _notes, _hooked  # noqa: PLW0603  # one gate per process
     _armed = armed
     if notes is not None or _notes is None:
         _notes = notes_file() if notes is None else notes
-    if not _events:
-        _events.update(dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), _address))
-        _events.update(dict.fromkeys(("socket.gethostbyname", "socket.gethostbyaddr"), _name))
-        _events.update({"socket.getaddrinfo": _name, "socket.getnameinfo": _sockaddr, "socket.bind": _bound})
+    if not _hooked:
+        _hooked = True
         sys.addaudithook(_hook)
 
 
@@ -97,7 +96,7 @@ def check(event: str, host: Any, port: Any) -> None:
 
 
 def _hook(event: str, args: tuple[Any, ...]) -> None:
-    judge = _events.get(event)
+    judge = JUDGES.get(event)
     if judge is not None and (_armed or record.current() is not None):
         wanted = judge(*args)
         if wanted is not None:
@@ -142,6 +141,15 @@ def _sockaddr(address: Any, *_flags: Any) -> tuple[str, int | None] | None:
 
 def _bound(sock: Any, address: Any) -> None:
     listeners.bound(sock, address)
+
+
+JUDGES: dict[str, Callable[..., tuple[str, int | None] | None]] = {
+    **dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), _address),
+    **dict.fromkeys(("socket.gethostbyname", "socket.gethostbyaddr", "socket.getaddrinfo"), _name),
+    "socket.getnameinfo": _sockaddr,
+    "socket.bind": _bound,
+}
+"""What judges the arguments of each audit event: what was wanted, or None where it may pass."""
 
 
 def _refuse(event: str, host: str, port: int | None) -> None:
