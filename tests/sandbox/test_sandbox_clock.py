@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from invcheck.errors import UsageError
 from invcheck.record import Record
-from invcheck.sandbox import box, clock
+from invcheck.sandbox import box, clock, stdtime
 from invcheck.vocabulary import Waits
 
 HERE = "tests/sandbox/test_sandbox_clock.py"
@@ -79,9 +79,9 @@ def test_nothing_virtual_is_left_outside_of_a_trial() -> None:
     with box.trial(Record()):
         time.sleep(10_000_000)
     assert abs(time.monotonic() - clock.real_monotonic()) < 1
-    assert abs(time.monotonic_ns() - clock.real_monotonic_ns()) < 1e9
-    assert abs(time.perf_counter() - clock.real_perf_counter()) < 1
-    assert abs(time.perf_counter_ns() - clock.real_perf_counter_ns()) < 1e9
+    assert abs(time.monotonic_ns() - stdtime._real_monotonic_ns()) < 1e9
+    assert abs(time.perf_counter() - stdtime._real_perf_counter()) < 1
+    assert abs(time.perf_counter_ns() - stdtime._real_perf_counter_ns()) < 1e9
     assert dt.datetime.now(dt.UTC).year < 2030
     time.sleep(0)
     assert clock.current() is None

@@ -6,7 +6,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from invcheck import record as records
-from invcheck.sandbox import ambient, chance, clock, environ, imports, listeners, network
+from invcheck.sandbox import ambient, chance, clock, environ, imports, listeners, network, stdtime
 from invcheck.sandbox.inherited import inherited
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
     listeners.install(alone=given is not None and given.alone, temp=given.temp if given else None)
     network.install(given.notes if given else None, armed=armed)
     if not _installed:
-        clock.install()
+        stdtime.install()
         chance.install()
         environ.install()
         imports.after("asyncio", _prepare_asyncio)

@@ -1,9 +1,7 @@
 """Time: one virtual clock per trial, which waits move at once.
 
 Wall and monotonic time are exactly start + waits. The wall clock is replaced at C level (time-machine), so names that
-were captured early follow too; ``time.sleep``, ``monotonic`` and ``perf_counter`` are replaced before any user code is
-imported. The standard library's own waits that are real (threading, queue, subprocess ...) keep real time, since a
-deadline that never comes nearer would never end.
+were captured early follow too; `stdtime` puts the rest of `time` on this clock.
 """
 
 from __future__ import annotations
@@ -31,15 +29,10 @@ MONOTONIC_START = 1_000
 PATIENCE = 1_000
 """Reads in a row without a wait after which every further read adds a millisecond: a busy wait must end."""
 
-_SECOND = 1_000_000_000
-_REAL_WAITERS = frozenset(
-    {"subprocess", "threading", "queue", "selectors", "concurrent", "multiprocessing", "socketserver", "ssl", "socket"}
-)
+SECOND = 1_000_000_000
 _THROUGH = frozenset({__name__, "uuid", "email.utils", "time_machine"})
 
-real_sleep, real_monotonic, real_monotonic_ns = time.sleep, time.monotonic, time.monotonic_ns
-real_perf_counter, real_perf_counter_ns = time.perf_counter, time.perf_counter_ns
-_real_ctime, _real_asctime = time.ctime, time.asctime
+real_sleep, real_monotonic = time.sleep, time.monotonic
 
 
 class Clock(Protocol):
@@ -71,19 +64,19 @@ class VirtualClock:
 
     __slots__ = ("_lock", "_passed", "_reads", "_record", "_start")
 
-    def __init__(self, record: Record, start: int = START * _SECOND) -> None:
+    def __init__(self, record: Record, start: int = START * SECOND) -> None:
         self._record, self._start = record, start
         self._passed = self._reads = 0
         self._lock = allocate_lock()
 
     def now(self) -> float:
         """Seconds on the virtual monotonic clock, which starts at 1,000."""
-        return (MONOTONIC_START * _SECOND + self._passed) / _SECOND
+        return (MONOTONIC_START * SECOND + self._passed) / SECOND
 
     @property
     def elapsed(self) -> float:
         """Virtual seconds that passed in the trial."""
-        return self._passed / _SECOND
+        return self._passed / SECOND
 
     def wait(self, seconds: float) -> None:
         """Let that many seconds pass at once, and note them; ValueError and TypeError as `time.sleep` has them."""
@@ -100,7 +93,7 @@ class VirtualClock:
     def advance(self, seconds: float) -> None:
         """Let time pass without noting a wait: what a timer does."""
         with self._lock:
-            self._passed += round(seconds * _SECOND)
+            self._passed += round(seconds * SECOND)
             self._reads = 0
 
     def read(self, frame: FrameType | None) -> int:
@@ -111,6 +104,10 @@ class VirtualClock:
                 self._passed += 1_000_000
             ambient.read("busy wait", frame, _THROUGH)
         return self._passed
+
+    def monotonic(self, frame: FrameType | None) -> int:
+        """Give the monotonic clock in nanoseconds, to code that asks."""
+        return MONOTONIC_START * SECOND + self.read(frame)
 
     def wall(self) -> int:
         """Give the wall clock in nanoseconds; the frame that asks is noted. time-machine calls this for every read."""
@@ -134,7 +131,7 @@ class RealClock:
     @property
     def elapsed(self) -> float:
         """The seconds that were asked for: a real duration has no place in a result."""
-        return self._waited / _SECOND
+        return self._waited / SECOND
 
     def wait(self, seconds: float) -> None:
         """Sleep for real, and note it."""
@@ -144,7 +141,7 @@ class RealClock:
 
     def note(self, seconds: float) -> None:
         """Note a wait that the event loop will carry out."""
-        self._waited += round(seconds * _SECOND)
+        self._waited += round(seconds * SECOND)
         self._record.wait(float(seconds))
 
 
@@ -170,80 +167,6 @@ def _seconds(seconds: float) -> float:
     if value == float("inf"):
         raise OverflowError("timestamp out of range for platform time_t")
     return value
-
-
-def _waits_for_real(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__")).partition(".")[0] in _REAL_WAITERS
-
-
-def _sleeps_for_real(frame: FrameType) -> bool:
-    # threads and pools call a target that is time.sleep itself from their own frame: that sleep is the app's
-    name = str(frame.f_globals.get("__name__"))
-    return name == "subprocess" or (name.startswith("multiprocessing.") and name != "multiprocessing.process")
-
-
-def _asked() -> int | None:
-    """Give the monotonic nanoseconds of the virtual clock, or None where real time is due."""
-    if _clock is None:
-        return None
-    frame = frame_at(2)
-    if not isinstance(_clock, VirtualClock) or _waits_for_real(frame):
-        return None
-    return MONOTONIC_START * _SECOND + _clock.read(frame)
-
-
-def sleep(seconds: float, /) -> None:
-    """`time.sleep`, in the time of the trial in hand."""
-    clock = _clock
-    if clock is None or _sleeps_for_real(frame_at(1)):
-        real_sleep(seconds)
-    else:
-        clock.wait(seconds)
-
-
-def monotonic() -> float:
-    """`time.monotonic`, in the time of the trial in hand."""
-    passed = _asked()
-    return real_monotonic() if passed is None else passed / _SECOND
-
-
-def monotonic_ns() -> int:
-    """`time.monotonic_ns`, in the time of the trial in hand."""
-    passed = _asked()
-    return real_monotonic_ns() if passed is None else passed
-
-
-def perf_counter() -> float:
-    """`time.perf_counter`, in the time of the trial in hand."""
-    passed = _asked()
-    return real_perf_counter() if passed is None else passed / _SECOND
-
-
-def perf_counter_ns() -> int:
-    """`time.perf_counter_ns`, in the time of the trial in hand."""
-    passed = _asked()
-    return real_perf_counter_ns() if passed is None else passed
-
-
-def ctime(seconds: float | None = None, /) -> str:
-    """`time.ctime`, which time-machine leaves alone where it has no argument."""
-    return _real_ctime(time.time() if seconds is None else seconds)
-
-
-def asctime(*when: time.struct_time) -> str:
-    """`time.asctime`, which time-machine leaves alone where it has no argument."""
-    return _real_asctime(*(when or (time.localtime(),)))
-
-
-_REPLACED = (sleep, monotonic, monotonic_ns, perf_counter, perf_counter_ns, ctime, asctime)
-# clock_gettime stays a C function: time-machine patches it in place and would write into ours
-
-
-def install() -> None:
-    """Put our functions into `time`; outside of a trial they do what the real ones do."""
-    for function in _REPLACED:
-        function.__module__ = "time"  # so that they pickle by the name under which users know them
-        setattr(time, function.__name__, function)
 
 
 def _start_of(spec: Json) -> int:
