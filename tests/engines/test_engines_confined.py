@@ -311,10 +311,14 @@ SUPERVISOR = """
 
 
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGKILL", -9)])
-def test_nothing_outlives_the_supervisor(name: str, code: int) -> None:
+def test_nothing_outlives_the_supervisor(name: str, code: int, tmp_path: Path) -> None:
     """Interrupted, it ends its workers and removes their folders; killed, the kernel ends worker and children for it."""
     supervisor = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(SUPERVISOR), PROGRAM, str(ROOT)], stdout=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-c", textwrap.dedent(SUPERVISOR), PROGRAM, str(ROOT)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},  # a killed one cannot remove its folder
     )
     assert supervisor.stdout is not None
     with supervisor.stdout:
