@@ -115,7 +115,7 @@ def test_an_error_that_ends_a_run_hides_no_problem(said: Said, fake: Any) -> Non
     """What was already found wrong is told before what ended the run."""
     fake.events = [Problem(CheckFileError("unknown key", place=Place("b.yaml", 2, 1)))]
     fake.error = UsageError("-k cannot be read")
-    assert said("run") == (2, "", "error: b.yaml:2:1: unknown key\nerror: -k cannot be read\n")
+    assert said("run") == (2, "", "CHECK_FILE  b.yaml:2:1: unknown key\nerror: -k cannot be read\n")
 
 
 def test_an_interrupted_run_reports_what_it_has(said: Said, fake: Any) -> None:

@@ -56,7 +56,7 @@ def test_a_long_list_shows_trials_tags_and_places(said: Said, fake: Any) -> None
 def test_a_list_tells_problems_and_has_their_status(said: Said, fake: Any) -> None:
     """A file that cannot be used is told on stderr; the others are listed."""
     fake.listing = Listing(LISTED[:1], (CheckFileError("unknown key", place=Place("b.yaml", 2, 1)),))
-    assert said("list") == (2, "checks/a.yaml::adds[one]\n", "error: b.yaml:2:1: unknown key\n")
+    assert said("list") == (2, "checks/a.yaml::adds[one]\n", "CHECK_FILE  b.yaml:2:1: unknown key\n")
 
 
 RESULTS = [

@@ -30,7 +30,7 @@ def execute(said: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> 
     from invcheck import _pipeline  # noqa: PLC0415  # --help must not load the house
     from invcheck.cli import console, exits, options  # noqa: PLC0415  # as above
     from invcheck.events import worst  # noqa: PLC0415  # as above
-    from invcheck.report import table, visible  # noqa: PLC0415  # as above
+    from invcheck.report import explain, table, visible  # noqa: PLC0415  # as above
 
     asked = options.ask(said, environ, here)
     listing = _pipeline.list_cases(asked.options)
@@ -42,5 +42,5 @@ def execute(said: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> 
         text = "".join(f"{visible.visible(name)}\n" for name in names)
     console.write(sys.stdout, text)
     for problem in listing.problems:
-        console.say(exits.spoken(problem))
+        console.say(explain.problem(problem))
     return worst(exits.of(problem) for problem in listing.problems)

@@ -49,10 +49,12 @@ class Telling:
 
     def abandon(self) -> None:
         """Tell the problems of a run that came to no report, so that the error that ended it hides none of them."""
+        from invcheck.report import explain  # noqa: PLC0415  # --help must not load the house
+
         self.close()
         for event in self.events:
             if isinstance(event, Problem):
-                console.say(exits.spoken(event.error))
+                console.say(explain.problem(event.error))
 
     def finish(self) -> int:
         """Deliver every report but the streamed ones, remember what failed, and give the exit status."""

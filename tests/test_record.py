@@ -1,0 +1,99 @@
+"""The record of a trial, and the place where doubles may be built outside of one."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import invcheck
+from invcheck import record
+from invcheck.errors import NotInTest
+from invcheck.record import Record, VerificationError
+from invcheck.vocabulary import Finding, Verdict
+
+
+def test_nothing_is_in_hand_outside_of_a_test() -> None:
+    """A double is refused there, by name and with the way out."""
+    assert record.current() is None
+    with pytest.raises(NotInTest, match="ScriptedModel was built outside of a test") as caught:
+        record.required("ScriptedModel")
+    assert caught.value.hint == "build it in a check, or inside `with invcheck.testing():`"
+
+
+def test_the_inner_record_wins_and_the_outer_one_comes_back() -> None:
+    """Records that nest: the one in hand is the innermost, also after an error."""
+    outer, inner = Record(1), Record(2)
+    with record.opened(outer):
+        with pytest.raises(ZeroDivisionError), record.opened(inner):  # noqa: PT012  # the block is what is tested
+            assert record.required("x") is inner
+            1 / 0  # noqa: B018  # it raises
+        assert record.current() is outer
+    assert record.current() is None
+
+
+def test_the_same_finding_is_latched_once() -> None:
+    """An app that runs into the same wall ten times is told of it once; another finding is another."""
+    held = Record()
+    for message in ("a", "a", "b"):
+        held.latch(Finding("SCRIPT_EXHAUSTED", Verdict.BROKEN, message))
+    assert [finding.message for finding in held.findings()] == ["a", "b"]
+
+
+def test_reads_are_counted_by_source_and_place() -> None:
+    """The note of an ambient read is one row with a count."""
+    held = Record()
+    for where in ("a.py:f", "a.py:f", "b.py:g"):
+        held.read("clock", where)
+    assert held.ambient == {("clock", "a.py:f"): 2, ("clock", "b.py:g"): 1}
+
+
+def test_rows_that_stand_are_entered_before_the_next_event() -> None:
+    """Whoever watches is asked before each event, so that rows keep their order."""
+    held = Record()
+    held.before_event.append(lambda: held.row({"n": len(held.ledger)}))
+    held.effect("one")
+    held.breach({"wanted": "x:1"})
+    assert [entry["kind"] for entry in held.journal] == ["row", "effect", "row", "breach"]
+    assert held.breaches == [{"wanted": "x:1"}]
+
+
+def test_testing_is_quiet_where_all_is_used() -> None:
+    """A script that was used to its end raises nothing, and gives the record."""
+    with invcheck.testing(seed=3) as held:
+        assert invcheck.ScriptedModel("hello")("hi").text == "hello"
+    assert (held.seed, [call["state"] for call in held.calls]) == (3, ["served"])
+
+
+def test_testing_raises_for_what_was_latched() -> None:
+    """An exhausted script that the app swallowed, and a step that nobody used, are told at the end."""
+    with pytest.raises(VerificationError) as caught, invcheck.testing():  # noqa: PT012  # as above
+        model = invcheck.ScriptedModel("one")
+        model("a")
+        with pytest.raises(invcheck.ScriptedModelError):
+            model("b")
+        invcheck.ScriptedModel("unused")
+    assert [finding.code for finding in caught.value.findings] == ["SCRIPT_EXHAUSTED", "SCRIPT_UNUSED"]
+    assert str(caught.value).splitlines()[0].startswith("SCRIPT_EXHAUSTED: ")
+
+
+def test_testing_masks_no_error() -> None:
+    """An error that leaves the block is the one that is seen, whatever is left over."""
+    with pytest.raises(ZeroDivisionError), invcheck.testing():  # noqa: PT012  # as above
+        invcheck.ScriptedModel("unused")
+        1 / 0  # noqa: B018  # it raises
+
+
+def test_what_verification_raises_can_travel() -> None:
+    """It is an AssertionError, and comes out of a pickle with its findings, as pools need it."""
+    error = VerificationError([Finding("SCRIPT_UNUSED", Verdict.BROKEN, "one is left")])
+    again = pickle.loads(pickle.dumps(error))
+    assert isinstance(again, AssertionError)
+    assert (again.findings, str(again)) == (error.findings, "SCRIPT_UNUSED: one is left")
+
+
+def test_a_public_name_is_loaded_when_asked_for() -> None:
+    """Every public name is there and listed; any other is an AttributeError that names it."""
+    assert dir(invcheck) == invcheck.__all__
+    with pytest.raises(AttributeError, match="module 'invcheck' has no attribute 'Subste'"):
+        _ = invcheck.Subste  # type: ignore[attr-defined]  # the point
