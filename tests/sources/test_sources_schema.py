@@ -17,7 +17,8 @@ from invcheck.choices import ReplaySource, SeededSource
 from invcheck.errors import DoubleError, ScriptedModelError
 from invcheck.record import Record, opened
 from invcheck.sources.conform import breach
-from invcheck.sources.schema import Values, supported
+from invcheck.sources.schema import supported
+from invcheck.sources.values import Values
 
 
 class Label(enum.Enum):

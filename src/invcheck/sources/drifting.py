@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from invcheck import record
@@ -16,6 +17,13 @@ from invcheck.sources.steps import BOTH, arity
 from invcheck.vocabulary import Finding, Outcome, Reply, Usage
 
 Fake = Callable[[Source, Request], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A function or schema that was read once, for doubles that are built from it in every trial."""
+
+    fake: Fake
 
 
 class _Drawn:
@@ -100,8 +108,10 @@ class DriftingModel(Faced):
 
 def fake_of(what: Any) -> Fake:
     """Give what answers: a user's function, or values of a schema; DoubleError where it is neither."""
+    if isinstance(what, Prepared):
+        return what.fake
     if isinstance(what, Mapping) or hasattr(what, "model_json_schema"):
-        from invcheck.sources.schema import Values  # noqa: PLC0415  # only a double that drifts by a schema needs it
+        from invcheck.sources.values import Values  # noqa: PLC0415  # only a double that drifts by a schema needs it
 
         return Values(what).fake
     if isinstance(what, type) or not callable(what):

@@ -1,21 +1,17 @@
-"""Values of a JSON Schema, chosen: the part of the language that pydantic's models of plain data need, and nothing silently.
+"""The part of JSON Schema that a double can drift by: what pydantic's models of plain data need, and nothing silently.
 
 Any other keyword is refused with its path, since a generator that reads past a keyword makes values that break it.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from invcheck.choices import Source
-from invcheck.errors import DoubleError, ScriptedModelError
-from invcheck.freeze import show, snapshot
-from invcheck.request import Request
+from invcheck.errors import DoubleError
+from invcheck.freeze import show
 from invcheck.sources.conform import breach
-from invcheck.vocabulary import Json, Reply, Text
+from invcheck.vocabulary import Json
 
 PAST = frozenset({"title", "description", "default", "examples"})
 """What says nothing about which values are valid."""
@@ -31,56 +27,8 @@ BY_TYPE: Mapping[str, frozenset[str]] = {
 }
 """The supported types, and the keywords that each may have."""
 
-WORDS = ("", "ok", "refund", "two words", "line\nbreak", "é中文", "😀", '"quoted"', "{brace}", "```", "<b>", "0", "null")
 SPAN = 1000
 """How far a number goes from a bound, or from 0, where the schema gives no other."""
-ITEMS = 5
-"""How many items an array has beyond its least where the schema gives no bound."""
-CHARACTERS = 40
-"""How many code points a string has beyond its least where the schema gives no bound."""
-
-
-class Values:
-    """The values of one schema; `fake` is a drifting double's function. DoubleError where the schema is not supported.
-
-    Choices are ordered, so that option 0 is benign: the fewest optional fields, the fewest items, the shortest text, the
-    number nearest to 0.
-
-    >>> from invcheck.choices import ReplaySource
-    >>> Values({"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 1}).value(ReplaySource([1, 0, 1]))
-    ['a', 'b']
-    """
-
-    def __init__(self, schema: Any) -> None:
-        self._model = None if isinstance(schema, Mapping) else schema
-        plain: Json = snapshot(schema if isinstance(schema, Mapping) else schema.model_json_schema())
-        self.schema = supported(plain)
-
-    def value(self, source: Source) -> Json:
-        """Choose one value."""
-        return _value(source, self.schema, self.schema)
-
-    def fake(self, source: Source, request: Request) -> Reply:  # noqa: ARG002  # a fake's two parameters
-        """Choose one value and give it as a reply: its JSON text, and in ``value`` the value, or the model's instance."""
-        value = self.value(source)
-        wrong = breach(value, self.schema, self.schema)
-        if wrong:
-            raise ScriptedModelError(f"the schema has no such value: {wrong}", code="REPLY_INVALID")
-        return Reply((Text(json.dumps(value, ensure_ascii=False)),), value=value if self._model is None else self._instance(value))
-
-    def _instance(self, value: Json) -> object:
-        validate = getattr(self._model, "model_validate", None)
-        if validate is None:
-            return value
-        try:
-            instance: object = validate(value)
-        except ValueError as error:
-            raise ScriptedModelError(
-                f"the model class refuses {show(value)}, which its JSON Schema allows",
-                code="REPLY_INVALID",
-                hint="a validator knows more than the schema: answer from a function instead",
-            ) from error
-        return instance
 
 
 def supported(schema: Json) -> dict[str, Json]:
@@ -130,7 +78,7 @@ def _only(schema: dict[str, Json], path: str, known: set[str] | frozenset[str]) 
 
 
 def _follow(ref: Json, path: str, definitions: dict[str, Json], above: tuple[str, ...]) -> None:
-    name = _target(ref)
+    name = target(ref)
     if name not in definitions:
         raise _refusal(path, f"{show(ref, 60)} is no name in $defs")
     if name in above:
@@ -138,7 +86,8 @@ def _follow(ref: Json, path: str, definitions: dict[str, Json], above: tuple[str
     _check(definitions[name], f"$.$defs.{name}", definitions, (*above, name))
 
 
-def _target(ref: Json) -> str | None:
+def target(ref: Json) -> str | None:
+    """Give the name in ``$defs`` that a reference is to, unescaped as JSON Pointer says (RFC 6901 §4); None for others."""
     if not isinstance(ref, str) or not ref.startswith("#/$defs/"):
         return None
     return ref.removeprefix("#/$defs/").replace("~1", "/").replace("~0", "~")
@@ -213,16 +162,17 @@ def _check_number(schema: dict[str, Json], path: str, kind: str) -> None:
         if name in schema and (isinstance(schema[name], bool) or not isinstance(schema[name], int | float)):
             raise _refusal(f"{path}.{name}", f"{name} is a number, got {show(schema[name], 40)}")
     if kind == "integer":
-        low, high = _integers(schema)
+        low, high = integers(schema)
         empty = low > high
     else:
-        bottom, top = _floats(schema)
-        empty = bottom > top or (bottom == top and _excluded(bottom, schema))
+        bottom, top = floats(schema)
+        empty = bottom > top or (bottom == top and excluded(bottom, schema))
     if empty:
         raise _refusal(path, f"no {kind} lies within its bounds")
 
 
-def _integers(schema: dict[str, Json]) -> tuple[int, int]:
+def integers(schema: dict[str, Json]) -> tuple[int, int]:
+    """Give the least and the greatest integer that a schema allows, or that are chosen where it gives no bound."""
     lows = [math.ceil(schema["minimum"])] if "minimum" in schema else []
     lows += [math.floor(schema["exclusiveMinimum"]) + 1] if "exclusiveMinimum" in schema else []
     highs = [math.floor(schema["maximum"])] if "maximum" in schema else []
@@ -231,72 +181,14 @@ def _integers(schema: dict[str, Json]) -> tuple[int, int]:
     return low, min(highs) if highs else max(SPAN, low + SPAN)
 
 
-def _floats(schema: dict[str, Json]) -> tuple[float, float]:
+def floats(schema: dict[str, Json]) -> tuple[float, float]:
+    """Give the least and the greatest number likewise; an exclusive bound is given as well."""
     lows = [schema[name] for name in ("minimum", "exclusiveMinimum") if name in schema]
     highs = [schema[name] for name in ("maximum", "exclusiveMaximum") if name in schema]
     low = float(max(lows)) if lows else min(0.0, float(min(highs)) - SPAN) if highs else 0.0
     return low, float(min(highs)) if highs else low + SPAN
 
 
-def _excluded(value: float, schema: dict[str, Json]) -> bool:
+def excluded(value: float, schema: dict[str, Json]) -> bool:
+    """Whether a number is an exclusive bound of its schema."""
     return value in (schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum"))
-
-
-def _value(source: Source, schema: dict[str, Json], root: dict[str, Json]) -> Json:
-    if "$ref" in schema:
-        return _value(source, root["$defs"][_target(schema["$ref"])], root)
-    if "anyOf" in schema:
-        # a value is the plain case and null the drift from it
-        options = sorted(schema["anyOf"], key=lambda option: option.get("type") == "null")
-        return _value(source, source.pick(options), root)
-    if "const" in schema:
-        return snapshot(schema["const"])
-    if "enum" in schema:
-        return snapshot(source.pick([value for value in schema["enum"] if not breach(value, schema, root)]))
-    return _TYPED[schema["type"]](source, schema, root)
-
-
-def _object(source: Source, schema: dict[str, Json], root: dict[str, Json]) -> Json:
-    required = schema.get("required", [])
-    chosen = {}
-    for name, inner in schema.get("properties", {}).items():
-        if name in required or source.choose(2):
-            chosen[name] = _value(source, inner, root)
-    return chosen
-
-
-def _array(source: Source, schema: dict[str, Json], root: dict[str, Json]) -> Json:
-    least = schema.get("minItems", 0)
-    most = min(schema.get("maxItems", math.inf), least + ITEMS)
-    return [_value(source, schema["items"], root) for _ in range(source.integer(least, int(most)))]
-
-
-def _string(source: Source, schema: dict[str, Json], root: dict[str, Json]) -> Json:  # noqa: ARG001  # as its siblings
-    least = schema.get("minLength", 0)
-    most = int(min(schema.get("maxLength", math.inf), least + CHARACTERS))
-    length = source.integer(least, most)
-    word = source.pick(WORDS)[:length]
-    return word + "x" * (length - len(word))
-
-
-def _integer(source: Source, schema: dict[str, Json], root: dict[str, Json]) -> Json:  # noqa: ARG001  # as its siblings
-    low, high = _integers(schema)
-    nearest = min(max(0, low), high)
-    return low + (source.choose(high - low + 1) + nearest - low) % (high - low + 1)
-
-
-def _number(source: Source, schema: dict[str, Json], root: dict[str, Json]) -> Json:  # noqa: ARG001  # as its siblings
-    low, high = _floats(schema)
-    value = low + (high - low) * (source.choose(SPAN + 1) / SPAN)
-    return (low + high) / 2 if _excluded(value, schema) or not low <= value <= high else value
-
-
-_TYPED: dict[str, Callable[[Source, dict[str, Json], dict[str, Json]], Json]] = {
-    "object": _object,
-    "array": _array,
-    "string": _string,
-    "integer": _integer,
-    "number": _number,
-    "boolean": lambda source, _, __: source.choose(2) == 1,
-    "null": lambda _, __, ___: None,
-}

@@ -11,7 +11,7 @@ from invcheck.faces.faced import Faced
 from invcheck.faces.render import renderer
 from invcheck.freeze import frozen, show
 from invcheck.sources import steps
-from invcheck.sources.drifting import DriftingModel, fake_of
+from invcheck.sources.drifting import DriftingModel, Prepared, fake_of
 from invcheck.sources.outcomes import json_text
 from invcheck.sources.scripted import ScriptedModel
 from invcheck.vocabulary import Fault, Json, Reply
@@ -81,8 +81,8 @@ def _drifting(what: Json, options: Mapping[str, Any], load: Load) -> Make:
         loaded = load(schema) if isinstance(schema, str) else schema
         if not isinstance(loaded, Mapping) and not hasattr(loaded, "model_json_schema"):
             raise _wrong("$.drifting.schema", f"a schema is a mapping or names a pydantic model, got {type(loaded).__name__}")
-    fake_of(loaded)
-    return lambda: DriftingModel(loaded, **options)
+    prepared = Prepared(fake_of(loaded))
+    return lambda: DriftingModel(prepared, **options)
 
 
 def _options(fields: Mapping[str, Json], load: Load) -> dict[str, Any]:
