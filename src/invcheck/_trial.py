@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from invcheck import binding
-from invcheck.errors import InvcheckError, NetworkBlocked, NotJson
+from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, NotJson
 from invcheck.faces import bind as bind_face
 from invcheck.folders import Folders
 from invcheck.freeze import snapshot
@@ -64,7 +64,17 @@ def subject(check: Check) -> Subject:
                 probe(spec, tmp=None, load=resolve)
     with _about(check, "model"):
         double = read_double(check.model, load=resolve) if check.model is not None else None
+    if check.function is not None:
+        _filled(check.name, function, binding.GIVEN if double is not None else binding.GIVEN - {"model"})
     return Subject(check, function, setup, double, binding.wanted(function))
+
+
+def _filled(name: str, function: Callable[..., Any], given: Collection[str]) -> None:
+    """Refuse a Python check with a parameter that nothing fills."""
+    for each in list(inspect.signature(function).parameters.values())[1:]:
+        if each.name not in given and each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            hint = "declare a model" if each.name == "model" else f"after the trial there are {', '.join(sorted(given))}; see trial.input"
+            raise CheckFileError(f"nothing fills the parameter {each.name!r} of {name}", code="INPUT_MISMATCH", hint=hint)
 
 
 @contextmanager
@@ -125,7 +135,8 @@ def _prepared(subject: Subject, case: Case, trial: Trial) -> dict[str, Any]:
     if check.function is None:
         return binding.arguments(subject.function, snapshot(case.input), {**given, **extra})
     # a Python check takes the trial first, then whatever it names of what an app would be given
-    return {name: given[name] if position else trial for position, name in enumerate(inspect.signature(check.function).parameters)}
+    names = list(inspect.signature(check.function).parameters)
+    return {**dict.fromkeys(names[:1], trial), **{name: given[name] for name in names[1:] if name in given}}
 
 
 def _given(subject: Subject, trial: Trial) -> dict[str, Any]:

@@ -265,6 +265,18 @@ BAD = {
         "checks/bad.yaml",
         2,
     ),
+    "a check with a parameter that nothing fills": (
+        {"checks/check_bad.py": "from invcheck import check\n\n\n@check()\ndef bad(trial, question):\n    assert question\n"},
+        "INPUT_MISMATCH",
+        "checks/check_bad.py:4",
+        2,
+    ),
+    "a check that asks for a model and has none": (
+        {"checks/check_bad.py": "from invcheck import check\n\n\n@check()\ndef bad(trial, model):\n    assert model\n"},
+        "INPUT_MISMATCH",
+        "checks/check_bad.py:4",
+        2,
+    ),
     "a file that is not there": ({}, "MISSING_FILE", "checks/none.yaml", 2),
 }  # fmt: skip
 

@@ -206,6 +206,16 @@ CHECKS = '''
         return [len(trial.ledger), len(ledger), same and clock is trial.clock]
 
 
+    @check(expect=[Equals("$.output", [7, [], {}])])
+    def other_parameters_keep_their_defaults(trial, number=7, *more, **others):
+        return [number, list(more), others]
+
+
+    @check(expect=[Equals("$.output", "nothing")])
+    def takes_nothing():
+        return "nothing"
+
+
     @check(model={"script": ["hello"]}, expect=[Equals("$.output", ["hello", True]), Calls(served=1)])
     def the_double_is_the_trials(trial, model):
         return [model("hi").text, trial.model is not None]
@@ -377,6 +387,8 @@ KEPT = [
     "a_probe_leaves_no_list[default]",
     "what_an_app_is_given[default]",
     "the_double_is_the_trials[default]",
+    "other_parameters_keep_their_defaults[default]",
+    "takes_nothing[default]",
     "an_expected_error[default]",
     "the input fills parameters[mapping]",
     "the input fills parameters[first]",
@@ -549,7 +561,7 @@ def test_a_missing_setup_leaves_the_rest(told: Told) -> None:
         "shop has no 'fail_setup' (for 'shop:fail_setup')",
     )
     assert problem["place"]["file"] == "checks/check_trial.py"
-    assert len(told.cases) == 41
+    assert len(told.cases) == 43
 
 
 def test_no_result_names_a_folder_of_this_machine(told: Told, shared: Shop) -> None:
