@@ -10,7 +10,7 @@ from select import poll
 from invcheck.sandbox import ambient
 
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
-_TRIES, _PAUSE = 15, 20  # milliseconds
+_TRIES, _PAUSE = 100, 20  # milliseconds; a busy machine may take its time to answer
 
 
 def ask(pid: int, frames: int, root: str) -> str | None:

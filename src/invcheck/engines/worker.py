@@ -146,7 +146,7 @@ class Worker:
         return [{name: value for name, value in note.items() if name != "process"} for note in notes]
 
     def standing(self) -> str | None:
-        """Ask a stuck worker where in the project it stands; None when it does not answer in 300 ms."""
+        """Ask a stuck worker where in the project it stands; None when it does not answer in two seconds."""
         return stuck.ask(self.pid, self._frames, self._root)
 
     def dismiss(self) -> None:
