@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from invcheck import _collect, _judge, _trial, binding, results, suite
 from invcheck.engines import channel
-from invcheck.errors import CheckFileError, InvcheckError
+from invcheck.errors import CheckFileError, InvcheckError, Unevaluated
 from invcheck.folders import Folders
 from invcheck.freeze import digest
 from invcheck.sandbox import box, network
@@ -24,6 +24,7 @@ from invcheck.suite import Case, Check
 from invcheck.vocabulary import Finding, Json, Place, Result, Verdict
 
 Emit = Callable[[Json], None]
+Named = TypeVar("Named", Case, Check)
 
 
 def collect(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler takes both
@@ -78,8 +79,7 @@ def case(task: Json, emit: Emit) -> Json:
     """Run every trial of one case of one check, and judge each: a `Result` as plain JSON."""
     folders = _folders()
     first = folders.standing()
-    check = _check(task)
-    chosen = next(case for case in check.cases if case.id == task["case"])
+    check, chosen = _chosen(task)
     subject = _trial.subject(check)
     imported = folders.standing()  # what modules made for themselves stays for all trials
     judge = _judge.Judge(check.claims, parse=check.parse)
@@ -160,7 +160,24 @@ def _check(task: Json) -> Check:
     if "python" not in task:
         return suite.build(task["check"])
     checks, _ = _python(task["python"])
-    return next(check for check in checks if check.name == task["name"])
+    return _same(checks, "name", task["name"])
+
+
+def _chosen(task: Json) -> tuple[Check, Case]:
+    check = _check(task)
+    return check, _same(check.cases, "id", task["case"])
+
+
+def _same(found: Iterable[Named], attribute: str, name: str) -> Named:
+    """What was collected by another worker stands here too, unless the file is another each time it is imported."""
+    for each in found:
+        if getattr(each, attribute) == name:
+            return each
+    raise Unevaluated(
+        f"{name!r} was collected, and is not there when the file is imported again",
+        code="CHECK_LOST",
+        hint="what a check file declares must not depend on chance, time or what ran before",
+    )
 
 
 @cache

@@ -294,6 +294,61 @@ def test_what_cannot_be_used_is_told_and_the_rest_runs(name: str, shop: Shop) ->
     assert line.startswith(f"{code}  {place}: ")
 
 
+CHANGING = """
+    import os
+    from pathlib import Path
+
+    from invcheck import check
+
+    first = not Path("imported").exists()
+    Path("imported").touch()
+
+
+    @check()
+    def leaves(trial):
+        assert os._exit(3)
+
+
+    @check(cases=["one", "two"] if first else ["one"])
+    def some_cases(trial):
+        assert trial.case
+
+
+    if first:
+
+        @check()
+        def once(trial):
+            assert trial.case
+"""
+
+
+def test_a_file_that_is_another_each_time_is_no_verdict(shop: Shop) -> None:
+    """A check and a case that the next worker does not find again are errored, with the reason; the others are judged."""
+    shop.write({"checks/check_changing.py": CHANGING})
+    told = shop.told()
+    assert {name: told.codes(name) for name in told.cases} == {
+        "leaves[default]": ["WORKER_DIED"],
+        "some_cases[1]": [],
+        "some_cases[2]": ["CHECK_LOST"],
+        "once[default]": ["CHECK_LOST"],
+    }
+    assert told.status == 3
+    assert told.one("once[default]")["message"] == "'once' was collected, and is not there when the file is imported again"
+
+
+def test_a_shard_with_a_problem_can_be_merged(shop: Shop) -> None:
+    """A check that cannot be run leaves its cases out of its shard; the merged report tells the problem."""
+    shop.write(
+        {"shop.py": APP, "checks/bystander.yaml": BYSTANDER, "checks/bad.yaml": BAD["an app that is not there"][0]["checks/bad.yaml"]}
+    )
+    for shard in ("1", "2"):
+        shop.run("--shard", f"{shard}/2", "-o", f"{shard}.jsonl")
+    merged = shop.command("invcheck merge 1.jsonl 2.jsonl")
+    assert merged.status == 2
+    assert merged.out.count("REFERENCE_MISSING  checks/bad.yaml:2:6: ") == 1
+    assert "1 case: 1 kept." in merged.out
+
+
 def test_only_a_selection_of_nothing_is_empty(shop: Shop) -> None:
     """No check at all is status 5; a broken file alone is 2, since it explains why nothing runs."""
     shop.write({"shop.py": APP})
