@@ -49,10 +49,10 @@ def discover(course: Course) -> None:
 def collect(course: Course) -> None:
     """Read YAML files here, and have Python files imported by confined workers."""
     for path in course.files.yaml:
-        checks, problems = _collect.yaml_checks(path, course.options.root)
+        checks, mistakes = _collect.yaml_checks(path, course.options.root)
         course.checks += checks
-        for problem in problems:
-            course.problem(problem)
+        for mistake in mistakes:
+            course.problem(mistake)
     tasks = [{"do": "collect", "file": str(path)} for path in course.files.python]
     for index, answer in _answers(course, tasks):
         for problem in _problems(answer, str(course.files.python[index])):

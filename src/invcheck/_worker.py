@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from invcheck import _collect, _judge, _trial, binding, results, suite
 from invcheck.engines import channel
+from invcheck.engines.spare import Spare
 from invcheck.errors import CheckFileError, InvcheckError, Unevaluated
 from invcheck.folders import Folders
 from invcheck.freeze import digest
@@ -76,7 +77,11 @@ def _breaches(file: str) -> list[InvcheckError]:
 
 
 def case(task: Json, emit: Emit) -> Json:
-    """Run every trial of one case of one check, and judge each: a `Result` as plain JSON."""
+    """Run every trial of one case of one check, and judge each: a `Result` as plain JSON.
+
+    The first trial of every finding is run once more by itself, in the process as it was before the first one: where it
+    shows nothing then, the app has kept state from trial to trial, which the finding tells.
+    """
     folders = _folders()
     first = folders.standing()
     check, chosen = _chosen(task)
@@ -84,16 +89,36 @@ def case(task: Json, emit: Emit) -> Json:
     imported = folders.standing()  # what modules made for themselves stays for all trials
     judge = _judge.Judge(check.claims, parse=check.parse)
     across, tally = judge.start(), Tally()
-    for seed in range(task["seed"], task["seed"] + task["runs"]):
+
+    def trial(seed: int) -> tuple[_trial.Ran, Verdict, tuple[Finding, ...]]:
         ran = _trial.run(subject, chosen, seed, folders)
-        verdict, findings = judge.trial(ran.observation, ran.latched)
-        tally.add(seed, verdict, findings, ran.observation)
-        across.add(seed, ran.observation, ran.latched)
-        folders.clear(imported)
-        emit({"ran": seed})
+        return ran, *judge.trial(ran.observation, ran.latched)
+
+    with Spare(lambda seed: [_key(finding) for finding in trial(seed)[2]], wanted=task["runs"] > 1) as spare:
+        for seed in range(task["seed"], task["seed"] + task["runs"]):
+            ran, verdict, findings = trial(seed)
+            tally.add(seed, verdict, findings, ran.observation)
+            across.add(seed, ran.observation, ran.latched)
+            folders.clear(imported)
+            emit({"ran": seed})
+        for seed in tally.seeds(after=task["seed"]):
+            tally.again(seed, spare.ask(seed))
+            folders.clear(imported)
     tally.across(across.finish(complete=task["complete"]))
     folders.clear(first)
     return results.plain(tally.result(check, chosen, task["seed"], folders))
+
+
+_MANY = 8
+"""How many first trials of findings are run once more, at the most."""
+
+
+def _key(finding: Finding) -> list[Json]:
+    """What makes two findings of a case the same: the claim, else the code."""
+    return [finding.assertion, finding.code, finding.claim]
+
+
+_KEPT_STATE = "this trial alone does not show it: the app keeps state from one trial to the next; reset it in a setup"
 
 
 @dataclass(slots=True)
@@ -115,6 +140,17 @@ class Tally:
         """Enter what the claims across the runs came to."""
         for finding in findings:
             self._enter(finding)
+
+    def seeds(self, *, after: int) -> list[int]:
+        """Give the first trials of findings, but for the very first trial, which had nothing before it."""
+        seeds = {finding.seed for finding in self.found.values() if finding.seed is not None and finding.verdict is not Verdict.UNJUDGED}
+        return sorted(seeds - {after})[:_MANY]
+
+    def again(self, seed: int, keys: Json) -> None:
+        """Enter what the trial showed by itself, None where that could not be tried: what it did not show is not its own."""
+        for key, finding in self.found.items():
+            if keys is not None and finding.seed == seed and list(key) not in keys:
+                self.found[key] = replace(finding, alone=False, hint=_KEPT_STATE)
 
     def _enter(self, finding: Finding) -> None:
         key = (finding.assertion, finding.code, finding.claim)

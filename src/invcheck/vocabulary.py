@@ -188,7 +188,8 @@ class Finding:
 
     ``expected`` and ``got`` are short texts made from JSON; ``path`` is a normalised JSONPath into the observation;
     ``call`` is spoken ("call 3 of 2"); ``assertion`` is the claim's index in its check, None for implied claims;
-    ``seed`` is the first trial that showed it, ``count`` how many trials of the case did.
+    ``seed`` is the first trial that showed it, ``count`` how many trials of the case did; ``alone`` is False where that
+    trial does not show it without the trials before it, whose state the app has kept.
     """
 
     code: str
@@ -204,6 +205,7 @@ class Finding:
     assertion: int | None = None
     seed: int | None = None
     count: int = 1
+    alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+from invcheck.engines.spare import Spare
 
 APP = """
 seen = []
@@ -73,7 +76,7 @@ def test_a_case_that_dies_takes_no_other_with_it(tmp_path: Path) -> None:
 
 def test_no_process_is_left_when_a_case_is_stopped(tmp_path: Path) -> None:
     """A case that outlives its real time is ended together with the child in which it ran, and the finding says where it stood."""
-    _project(tmp_path, CHECKS.split("  - check: second")[0].replace("shop:visit", "shop:visit_for_ever"))
+    _project(tmp_path, CHECKS.split("  - check: second", maxsplit=1)[0].replace("shop:visit", "shop:visit_for_ever"))
     (tmp_path / "shop.py").write_text(STUCK, encoding="utf-8")
     (tmp_path / "invcheck.toml").write_text("trial-seconds = 1\n", encoding="utf-8")
     done = _run(tmp_path, "-q", "checks/visits.yaml::first[a]")
@@ -82,3 +85,48 @@ def test_no_process_is_left_when_a_case_is_stopped(tmp_path: Path) -> None:
     pid = int((tmp_path / "pid").read_text())
     alive = Path("/proc", str(pid), "cmdline")
     assert not alive.exists() or not alive.read_bytes()
+
+
+COUNTS = """
+check: counts from one
+app: shop:visit
+runs: 5
+cases: [{id: a, input: {name: a}}]
+expect: [{count: {of: "$.output[*]", exactly: 1}}]
+"""
+
+
+def test_a_finding_that_its_trial_alone_does_not_show_is_told(tmp_path: Path) -> None:
+    """Where the app keeps state from trial to trial, the finding says so, and its replay line holds the trials before it."""
+    _project(tmp_path, COUNTS)
+    done = _run(tmp_path, "-q")
+    assert done.returncode == 1
+    assert "trials    4 of 5, first with seed 1\n" in done.stdout
+    assert "hint      this trial alone does not show it: the app keeps state from one trial to the next" in done.stdout
+    line = next(line for line in done.stdout.splitlines() if line.startswith("    replay"))
+    assert line == "    replay    invcheck run 'checks/visits.yaml::counts from one[a]' --seed 0 --runs 2"
+    again = _run(tmp_path, "-q", "checks/visits.yaml::counts from one[a]", "--seed", "0", "--runs", "2")
+    assert (again.returncode, "trials    1 of 2, first with seed 1\n" in again.stdout) == (1, True)
+    alone = _run(tmp_path, "-q", "checks/visits.yaml::counts from one[a]", "--seed", "1", "--runs", "1")
+    assert alone.returncode == 0
+
+
+def test_a_spare_does_every_task_from_the_same_state() -> None:
+    """A spare answers from the state in which it was made, whatever this process, or an earlier task of it, did since."""
+    state = ["before"]
+
+    def work(task: object) -> list[object]:
+        state.append("asked")
+        return [task, *state]
+
+    with Spare(work) as spare:
+        state.append("after")
+        assert [spare.ask(1), spare.ask(2)] == [[1, "before", "asked"], [2, "before", "asked"]]
+
+
+def test_a_spare_that_dies_or_is_not_wanted_answers_nothing() -> None:
+    """Work that ends its process gives None, and the next task is done all the same; without a copy every answer is None."""
+    with Spare(lambda task: os._exit(3) if task == "die" else task) as spare:
+        assert [spare.ask("die"), spare.ask("live")] == [None, "live"]
+    with Spare(lambda task: task, wanted=False) as spare:
+        assert spare.ask(1) is None

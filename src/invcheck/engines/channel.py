@@ -44,11 +44,11 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
         def send(message: Json) -> None:
             if os.getpid() != process:
                 os._exit(1)  # a forked child of the app came back up to us: it must not speak for the worker
-            _write(channel.messages, (json.dumps(message, ensure_ascii=True, separators=(",", ":")) + "\n").encode("ascii"))
+            write(channel.messages, (json.dumps(message, ensure_ascii=True, separators=(",", ":")) + "\n").encode("ascii"))
 
         send(answer(handlers, task, lambda event: send({"event": event})))
 
-    for line in _lines(channel.tasks):
+    for line in lines(channel.tasks):
         task = json.loads(line)
         if task["do"] in apart and not other_threads():
             _in_child(partial(handle, task))
@@ -117,14 +117,16 @@ def _where(error: BaseException) -> str:
     return f"{code.co_filename.rpartition('/')[2]}:{code.co_name}" if code else "an unknown place"
 
 
-def _lines(descriptor: int) -> Iterator[bytes]:
+def lines(descriptor: int) -> Iterator[bytes]:
+    """Give the lines that arrive on a descriptor until its other end is closed."""
     held = b""
     while part := os.read(descriptor, 1 << 16):
         *lines, held = (held + part).split(b"\n")
         yield from lines
 
 
-def _write(descriptor: int, data: bytes) -> None:
+def write(descriptor: int, data: bytes) -> None:
+    """Write all of it."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

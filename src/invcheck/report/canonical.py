@@ -64,6 +64,8 @@ def _finding(finding: Finding) -> Json:
         "seed": finding.seed,
         "verdict": str(finding.verdict),
     }
+    if not finding.alone:
+        fields["alone"] = False
     return {key: value for key, value in fields.items() if value is not None}
 
 

@@ -22,7 +22,8 @@ def name(result: Result) -> str:
 def replay(result: Result, finding: Finding) -> str:
     """Give the shell command that shows a finding again.
 
-    A finding of one trial carries that trial's seed and one run; one across runs (it has no seed) all of them.
+    A finding of one trial carries that trial's seed and one run; one across runs (it has no seed) all of them, and one
+    that its trial alone does not show all up to it.
 
     >>> from invcheck.vocabulary import Place
     >>> result = Result("checks/qa.yaml::no ids", "a", Place("checks/qa.yaml"), 0, 200, {}, Verdict.BROKEN)
@@ -30,6 +31,8 @@ def replay(result: Result, finding: Finding) -> str:
     "invcheck run 'checks/qa.yaml::no ids[a]' --seed 137 --runs 1"
     """
     seed, runs = (result.seed, result.runs) if finding.seed is None else (finding.seed, 1)
+    if finding.seed is not None and not finding.alone:
+        seed, runs = result.seed, finding.seed - result.seed + 1
     return f"invcheck run {quoted(name(result))} --seed {seed} --runs {runs}"
 
 
