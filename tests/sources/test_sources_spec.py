@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import random
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -129,6 +130,20 @@ def test_lanes_options_and_drift_can_be_written() -> None:
         assert (model.calls[0].outcome.usage, model.attributes) == (Usage(1), {"name": "n"})  # type: ignore[union-attr]  # it was served
         for schema in ("app:Answer", {"type": "object", "properties": {"answer": {"const": True}}, "required": ["answer"]}):
             assert build({"drifting": {"schema": schema}}, load=load)("q").text in ('{"answer": true}', '{"answer": false}')
+
+
+def test_a_schema_may_stand_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that ends with .json is a file, sought from the working directory; what is wrong with it is told by its name."""
+    monkeypatch.chdir(tmp_path)
+    Path("answer.json").write_text('{"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}', "utf-8")
+    with testing():
+        assert build({"drifting": {"schema": "answer.json"}}, load=load)("q").text == '{"a": 1}'
+    Path("half.json").write_text('{"type": ', "utf-8")
+    Path("latin.json").write_bytes(b'"\xe9"')
+    for name, says in (("none.json", "there is no file none.json"), ("half.json", "is no JSON"), ("latin.json", "it is not UTF-8")):
+        with pytest.raises(DoubleError, match=says) as caught:
+            read({"drifting": {"schema": name}}, load=load)
+        assert caught.value.fields["path"] == "$.drifting.schema"
 
 
 def test_every_trial_gets_its_own_double() -> None:

@@ -50,11 +50,9 @@ class _FileProbe(ABC):
     def _found(self) -> Path:
         file = located(self._path, self._folder)
         if not file.is_file():
-            raise Unevaluated(
-                f"{shown(self._path)} does not exist",
-                code=MISSING,
-                hint="a path is relative to the trial's own folder, else to the project; is this the file that the app writes?",
-            )
+            hint = "a path is relative to the trial's own folder, else to the project; "
+            hint += "is this the file that the app writes?" if self._watch else "a state is read before the app runs: let a setup make it"
+            raise Unevaluated(f"{shown(self._path)} does not exist", code=MISSING, hint=hint)
         return file
 
 

@@ -139,7 +139,11 @@ class LoggingProbe:
     def rows(self) -> list[Json]:
         """Give the rows heard so far; before `open` nothing is heard, which is Unevaluated."""
         if self._watch is None:
-            raise Unevaluated(f"log records of {self._name!r} are heard as they happen, so they cannot be a state", code=FAILED)
+            raise Unevaluated(
+                f"log records of {self._name!r} are heard as they happen, so they cannot be a state",
+                code=FAILED,
+                hint="a logger can be a ledger; a state is a file, a query, a list or a function",
+            )
         return list(self._rows)
 
     def finish(self) -> None:

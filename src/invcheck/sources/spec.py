@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from invcheck import faults, replies
-from invcheck.errors import DoubleError, InvcheckError, ScriptInvalid
+from invcheck.errors import DoubleError, InvcheckError, NotJson, ScriptInvalid
 from invcheck.faces.faced import Faced
 from invcheck.faces.render import renderer
 from invcheck.freeze import frozen, show
+from invcheck.jsontext import loads
 from invcheck.sources import steps
 from invcheck.sources.drifting import DriftingModel, Prepared, fake_of
 from invcheck.sources.outcomes import json_text
@@ -78,11 +80,23 @@ def _drifting(what: Json, options: Mapping[str, Any], load: Load) -> Make:
             return lambda: DriftingModel(loaded(), **options)
     else:
         schema = _mapping(what, "$.drifting", ("schema",)).get("schema")
-        loaded = load(schema) if isinstance(schema, str) else schema
+        loaded = _schema(schema, load) if isinstance(schema, str) else schema
         if not isinstance(loaded, Mapping) and not hasattr(loaded, "model_json_schema"):
             raise _wrong("$.drifting.schema", f"a schema is a mapping or names a pydantic model, got {type(loaded).__name__}")
     prepared = Prepared(fake_of(loaded))
     return lambda: DriftingModel(prepared, **options)
+
+
+def _schema(named: str, load: Load) -> Any:
+    if not named.endswith(".json"):
+        return load(named)
+    try:
+        return loads(Path(named).read_bytes().decode("utf-8-sig"))
+    except OSError:
+        raise _wrong("$.drifting.schema", f"there is no file {named}", hint="it is sought from the project's folder") from None
+    except (UnicodeDecodeError, NotJson) as error:
+        told = error.message if isinstance(error, NotJson) else "it is not UTF-8"
+        raise _wrong("$.drifting.schema", f"{named} is no JSON: {told}") from None
 
 
 def _options(fields: Mapping[str, Json], load: Load) -> dict[str, Any]:

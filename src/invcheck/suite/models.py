@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from invcheck.faults import KINDS
+from invcheck.resolve import is_reference
 from invcheck.suite.shapes import EITHER, ONE_OR_MORE, Name, Reference, Spec, Tokens, by_key
 
 
@@ -159,10 +160,20 @@ class LanesModel(Model):
     lanes: dict[Name, Script] = Field(min_length=1)
 
 
-class DriftingSchema(Spec):
-    """Drift within a JSON Schema, or a pydantic model's."""
+def _schema_text(text: str) -> str:
+    if not text.endswith(".json") and not is_reference(text):
+        message = 'a reference "module:Model", a JSON Schema file such as schemas/answer.json, or a JSON Schema'
+        raise PydanticCustomError("REFERENCE_INVALID", message)
+    return text
 
-    schema_: Annotated[Annotated[Reference, Tag(":text")] | Annotated[dict[str, Any], Tag(":mapping")], EITHER] = Field(alias="schema")
+
+SchemaText = Annotated[str, AfterValidator(_schema_text)]
+
+
+class DriftingSchema(Spec):
+    """Drift within a JSON Schema, written here or in a file, or a pydantic model's."""
+
+    schema_: Annotated[Annotated[SchemaText, Tag(":text")] | Annotated[dict[str, Any], Tag(":mapping")], EITHER] = Field(alias="schema")
 
 
 class DriftingModel(Model):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from pydantic import Field, Tag
+from pydantic import AfterValidator, Field, Tag
+from pydantic_core import PydanticCustomError
 
 from invcheck.suite.shapes import Name, Reference, Spec, by_key
 
@@ -59,4 +60,11 @@ AnyProbe = Annotated[
     by_key(("sqlite", "sql", "jsonl", "logging", "list", "call")),
 ]
 
-Probes: TypeAlias = dict[Name, AnyProbe]
+
+def _state(probe: object) -> object:
+    if isinstance(probe, LoggingProbe):
+        raise PydanticCustomError("NO_STATE", "a state that can be read before the app runs; log records can only be a ledger")
+    return probe
+
+
+Probes: TypeAlias = dict[Name, Annotated[AnyProbe, AfterValidator(_state)]]
