@@ -127,12 +127,13 @@ class Tally:
 
     trials: dict[str, int] = field(default_factory=lambda: {verdict.value: 0 for verdict in Verdict})
     found: dict[tuple[int | None, str, str | None], Finding] = field(default_factory=dict)
-    outputs: set[str] = field(default_factory=set)
+    outputs: set[str | int] = field(default_factory=set)
 
     def add(self, seed: int, verdict: Verdict, findings: tuple[Finding, ...], observation: Json) -> None:
         """Enter one trial."""
         self.trials[verdict.value] += 1
-        self.outputs.add(digest(observation["output"]))
+        text = observation.get("output_text", observation["output"])
+        self.outputs.add(hash(text) if type(text) is str else digest(observation["output"]))
         for finding in findings:
             self._enter(replace(finding, seed=seed))
 
