@@ -103,7 +103,7 @@ else:
         return self._rows(file, document, file)
 
     def _rows(self, file: BinaryIO, document: Callable[[Json], Json] | None, owned: AbstractContextManager[object]) -> Iterator[Row]:
-        fused, kept_verdict = self._fused, Verdict.KEPT
+        fused, made, kept_verdict = self._fused, Row._make, Verdict.KEPT  # bound once: this loop is what a row costs
         with owned:
             for line, row, error in rows.read(file):
                 if error is not None:
@@ -115,7 +115,7 @@ else:
                 except Exception as problem:  # noqa: BLE001  # a mapping is user code; what it raises is a finding
                     yield _unusable(line, row, problem)
                     continue
-                yield Row(line, row, kept_verdict) if kept else self._told_row(line, row, observed)
+                yield made((line, row, kept_verdict, ())) if kept else self._told_row(line, row, observed)
 
     def _told_row(self, line: int, row: Json, observed: Json) -> Row:
         if not isinstance(observed, dict):
@@ -130,7 +130,9 @@ else:
         known = self._causes(document, latched)
         findings, moot = list(known.findings), list(known.moot)
         for question in self.each:
-            finding = None if question.moot(moot) else question.ask(document)
+            if question.surely(document) or question.moot(moot):
+                continue
+            finding = question.ask(document)
             if finding is not None:
                 findings.append(finding)
                 moot += question.settles()

@@ -238,10 +238,10 @@ def _unknown(value: object) -> NoReturn:
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
-_spell = json.JSONEncoder(ensure_ascii=False, default=_name).encode
-# what JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False) makes anew for each text, made once
+# what JSONEncoder(ensure_ascii=False, ...) makes anew for each text, made once
 _encoder: Callable[..., Callable[[Json, int], tuple[str, ...]]] = vars(json.encoder)["c_make_encoder"]
 _encode = _encoder(None, _unknown, vars(json.encoder)["encode_basestring"], None, ":", ",", True, False, False)
+_spell = _encoder(None, _name, vars(json.encoder)["encode_basestring"], None, ": ", ", ", False, False, True)
 
 
 def canonical(value: Json) -> bytes:
@@ -274,10 +274,11 @@ def show(value: Json, limit: int = 120) -> str:
     '{"a": [1, "x"]}'
     """
     try:
-        text = _spell(value)
+        text = "".join(_spell(value, 0))
     except (ValueError, TypeError, RecursionError):
-        text = _spell(snapshot(value))
-    text = _UNSEEN.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+        text = "".join(_spell(snapshot(value), 0))
+    if not text.isprintable():
+        text = _UNSEEN.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
     if len(text) <= limit:
         return text
     return f"{text[: limit // 2]} ... {text[-(limit // 4) :]} ({len(text)} characters)"
@@ -289,7 +290,7 @@ def one_line(text: str) -> str:
     >>> one_line("first\\n  second")
     'first second'
     """
-    return " ".join(part.strip() for part in text.splitlines())
+    return text.strip() if text.isprintable() else " ".join(part.strip() for part in text.splitlines())
 
 
 def listed(items: Iterable[Json], limit: int = 12) -> str:

@@ -55,14 +55,14 @@ def main(shape: str, file: str, result: str) -> None:
     """Judge the file and leave the result."""
     names = [name for name, claims in EIGHT.items() for _ in claims]
     judge = Judge([claim for claims in EIGHT.values() for claim in claims], parse="json")
-    failing, line = {}, 0
-    for row in judge.rows(file, document=observation if shape == "rows" else None):
-        line = row.line
-        if row.findings:
-            ident = row.row["id"] if shape == "rows" else row.row["input"]["id"]
-            failing[ident] = ["parse" if found.assertion is None else names[found.assertion] for found in row.findings]
+    failing, number = {}, 0
+    for _, row, _, findings in judge.rows(file, document=observation if shape == "rows" else None):
+        number += 1
+        if findings:
+            ident = row["id"] if shape == "rows" else row["input"]["id"]
+            failing[ident] = sorted({"parse" if found.assertion is None else names[found.assertion] for found in findings})
     with open(result, "w", encoding="utf-8") as out:  # noqa: PTH123  # pathlib is slow to import
-        json.dump({"n": line, "failing": failing}, out)
+        json.dump({"n": number, "failing": failing}, out)
 
 
 if __name__ == "__main__":

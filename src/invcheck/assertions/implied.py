@@ -28,6 +28,9 @@ class Causes:
     moot: tuple[Path, ...]
 
 
+_NONE = Causes((), ())
+
+
 def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *, raises: bool, script: bool) -> Causes:
     """Judge the implied claims of one observation.
 
@@ -36,6 +39,8 @@ def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *
     """
     breaches = document.get("breaches") or []
     error = None if raises else document.get("error")
+    if not latched and not breaches and error is None and defect is None:
+        return _NONE
     known = [finding for finding in latched if not (finding.code == "SCRIPT_UNUSED" and (script or error is not None))]
     findings: list[Finding] = [*([breached(breaches)] if breaches else []), *known]
     moot: list[Path] = []

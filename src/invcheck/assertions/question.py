@@ -36,10 +36,13 @@ class Question:
         """Give the path below which other claims are moot once this one is not kept; only structural claims have one."""
         return self._reads[:1] if self.claim.structural else ()
 
+    @cached_property
+    def surely(self) -> Kept:
+        """Tell fast whether the claim is kept, as far as it has a fused form; False means only that it must be asked."""
+        return alone(self.claim) or _never
+
     def ask(self, document: Json) -> Finding | None:
         """Ask a claim over one observation: None when it is kept."""
-        if self._alone is not None and self._alone(document):
-            return None
         return self._answer(self.claim.each, document)
 
     def ask_across(self, taken: Sequence[tuple[int, Json]]) -> Finding | None:
@@ -51,10 +54,6 @@ class Question:
         taken: list[Json] = []
         raised = self._answer(lambda each: taken.append(self.claim.take(each)), document)
         return (None, raised) if raised else (taken[0], None)
-
-    @cached_property
-    def _alone(self) -> Kept | None:
-        return alone(self.claim)
 
     @cached_property
     def _text(self) -> str:
@@ -96,3 +95,7 @@ class Question:
         told = one_line(_ADDRESS.sub("", told))
         message = one_line(f"{self._text}: could not be judged: {told}")
         return Finding(code, Verdict.ERRORED, message, claim=self._text, got=told, hint=hint, assertion=self.index)
+
+
+def _never(_document: Json) -> bool:
+    return False
