@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from invcheck import record
 from invcheck.errors import NetworkBlocked
@@ -26,8 +27,10 @@ def _gate(event: str, args: tuple[Any, ...]) -> None:
 
 
 def pytest_configure() -> None:
-    """Close the gate before any test module is imported."""
+    """Close the gate before any test module is imported; a law may take as long as a busy machine needs."""
     sys.addaudithook(_gate)
+    settings.register_profile("house", deadline=None)
+    settings.load_profile("house")
 
 
 @pytest.fixture(autouse=True)
