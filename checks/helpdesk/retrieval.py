@@ -22,8 +22,10 @@ class Index:
 
     def __init__(self, documents: Iterable[Document]) -> None:
         import sqlite3  # noqa: PLC0415  # answering from given documents needs no index
+        import weakref  # noqa: PLC0415  # as above
 
         self._db = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._db.close)
         self._db.execute("CREATE VIRTUAL TABLE page USING fts5(id UNINDEXED, tenant UNINDEXED, title, text, tokenize = 'porter unicode61')")
         rows = [(each.id, each.tenant, each.title, each.text) for each in documents]
         self._db.executemany("INSERT INTO page VALUES (?, ?, ?, ?)", rows)
