@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -106,6 +107,16 @@ def _whole(least: int) -> _Take:
     return lambda value: value if type(value) is int and value >= least else None
 
 
+def processors() -> int:
+    """Give how many workers ``auto`` is: one for each processor that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _jobs(value: Json) -> int | None:
+    taken: int | None = processors() if value == "auto" else _whole(1)(value)
+    return taken
+
+
 def _seconds(value: Json) -> float | None:
     return float(value) if type(value) in (int, float) and 0 < value < float("inf") else None
 
@@ -114,7 +125,7 @@ _KEYS: dict[str, tuple[str, str, _Take]] = {
     "paths": ("paths", "a list of texts", _texts),
     "runs": ("runs", "a whole number from 1", _whole(1)),
     "seed": ("seed", "a whole number from 0", _whole(0)),
-    "jobs": ("jobs", "a whole number from 1", _whole(1)),
+    "jobs": ("jobs", 'a whole number from 1, or "auto"', _jobs),
     "tags": ("tags", "a list of texts", _texts),
     "output": ("output", "a list of file names", _texts),
     "trial-seconds": ("trial_seconds", "a number of seconds above 0", _seconds),

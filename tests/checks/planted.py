@@ -30,7 +30,7 @@ class Ran:
 
     def codes(self) -> list[str]:
         """The codes of all findings and problems that are told, in order."""
-        words = [line.split()[0] for line in self.out.splitlines() if line.strip()]
+        words = [line.split()[0] for line in (self.out + self.err).splitlines() if line.strip()]
         return [word for word in words if word.replace("_", "").isupper() and word not in ("BROKEN", "ERRORED", "UNJUDGED")]
 
 

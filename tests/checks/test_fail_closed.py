@@ -147,9 +147,9 @@ def test_each_kind_is_told(name: str, shop: Project) -> None:
     shop.write({"checks/bad.yaml": text})
     ran = shop.run()
     assert ran.status == status, ran.out + ran.err
-    assert ran.codes() == code.split(), ran.out
-    assert place in ran.out
-    assert hint in ran.out
+    assert ran.codes() == code.split(), ran.err
+    assert place in ran.out + ran.err
+    assert hint in ran.out + ran.err
     assert "1 kept" in ran.out
     assert "Traceback" not in ran.out + ran.err
 
@@ -178,7 +178,7 @@ def test_a_python_check_that_raises(shop: Project) -> None:
     shop.plant("checks/check_bad.py", "import check", "import chck")
     ran = shop.run()
     assert (ran.status, ran.codes()) == (2, ["IMPORT_RAISED"])
-    assert "checks/check_bad.py:1" in ran.line("IMPORT_RAISED")
+    assert "IMPORT_RAISED  checks/check_bad.py:1" in ran.err
     assert "1 kept" in ran.out
 
 

@@ -81,9 +81,10 @@ def test_verbose_has_a_row_for_each_case_and_what_stays_unjudged(report: Report)
 
 
 def test_quiet_levels(report: Report) -> None:
-    """With -q no table, with -qq the summary alone."""
+    """With -q no table, with -qq the summary alone, and what could not be used unless it is told elsewhere."""
     assert table.render(report, verbosity=-1) == FINDINGS + PROBLEM + SUMMARY
-    assert table.render(report, verbosity=-2) == SUMMARY.lstrip("\n")
+    assert table.render(report, verbosity=-2) == PROBLEM.lstrip("\n") + SUMMARY
+    assert table.render(report, verbosity=-2, problems=False) == SUMMARY.lstrip("\n")
 
 
 def test_a_green_run_is_a_table_and_one_honest_line() -> None:

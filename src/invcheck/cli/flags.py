@@ -31,7 +31,7 @@ Keyword = Annotated[str | None, _option("-k", "--keyword", text="Only cases whos
 Tags = Annotated[list[str] | None, _option("--tag", text="Only checks with this tag; repeatable.", metavar="TAG")]
 Runs = Annotated[str | None, _option("--runs", text="Trials per case, in place of each check's own number.", metavar="N")]
 Seed = Annotated[str | None, _option("--seed", text="The first trial's seed; trial i has seed N + i.", metavar="N")]
-Jobs = Annotated[str | None, _option("-j", "--jobs", text="Workers at once.", metavar="N")]
+Jobs = Annotated[str | None, _option("-j", "--jobs", text="Workers at once; auto: one for each processor.", metavar="N")]
 Shard = Annotated[str | None, _option("--shard", text="Only the i-th of n parts of the plan.", metavar="I/N")]
 FailFast = Annotated[bool, _switch("-x", "--fail-fast", text="Stop after the first case that is not kept.")]
 MaxFailures = Annotated[str | None, _option("--max-failures", text="Stop after so many cases that are not kept.", metavar="N")]

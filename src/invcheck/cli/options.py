@@ -48,7 +48,7 @@ def ask(flags: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> Ask
         tags=given.several("tag") or own.tags,
         runs=given.one("runs", reading.whole(1), "a whole number from 1", own.runs),
         seed=given.one("seed", reading.whole(0), "a whole number from 0", own.seed),
-        jobs=given.one("jobs", reading.whole(1), "a whole number from 1", own.jobs),
+        jobs=given.one("jobs", reading.jobs, "a whole number from 1, or auto", own.jobs),
         shard=given.one("shard", reading.shard, "i/n with i from 1 to n", None),
         fail_fast_after=min([*stop, *([most] if most else [])], default=None),
         last_failed=_failed(root) if given.switch("last_failed") else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
@@ -23,18 +24,18 @@ def kind(path: Path) -> str:
     known = ENDINGS.get(path.suffix)
     if known is None:
         raise UsageError(
-            f"-o {path.name}: {path.suffix or 'a name without ending'} is no report that invcheck writes",
+            f"-o {shown(path)}: {path.suffix or 'a name without ending'} is no report that invcheck writes",
             code="OUTPUT", hint=f"known endings: {', '.join(ENDINGS)}",
         )  # fmt: skip
     return known
 
 
-def encode(report: Report, form: str, *, verbosity: int = 0, colour: bool = False, prefix: str = "") -> bytes:
-    """Give a report in one of the formats."""
+def encode(report: Report, form: str, *, verbosity: int = 0, colour: bool = False, prefix: str = "", problems: bool = True) -> bytes:
+    """Give a report in one of the formats; without ``problems`` the table leaves them to whoever tells them elsewhere."""
     from invcheck.report import canonical, github, jsonlines, junit, markdown, table  # noqa: PLC0415  # --help needs none of them
 
     if form == "table":
-        return table.render(report, verbosity=verbosity, colour=colour).encode("utf-8", "backslashreplace")
+        return table.render(report, verbosity=verbosity, colour=colour, problems=problems).encode("utf-8", "backslashreplace")
     if form == "github":
         return github.encode(report, prefix=prefix).encode("utf-8", "backslashreplace")
     writers = {"json": canonical.encode, "jsonl": jsonlines.encode, "junit": junit.encode, "md": markdown.encode}
@@ -46,16 +47,27 @@ def check(paths: Sequence[Path]) -> None:
     for path in paths:
         kind(path)
         if path.is_dir():
-            raise UsageError(f"-o {path.name} is a folder", code="OUTPUT")
+            raise UsageError(f"-o {shown(path)} is a folder", code="OUTPUT")
         if not path.parent.is_dir():
-            raise UsageError(f"-o {path.name}: the folder {path.parent.name!r} does not exist", code="OUTPUT", hint="make it first")
+            folder = shown(path.parent)
+            hint = f"make it first: mkdir -p {shlex.quote(folder)}"
+            raise UsageError(f"-o {shown(path)}: there is no folder {folder!r}", code="OUTPUT", hint=hint)
         try:
             _scratch(path).touch()
             _scratch(path).unlink()
         except OSError as error:
             raise UsageError(
-                f"-o {path.name}: the folder {path.parent.name!r} cannot be written: {error.strerror}", code="OUTPUT"
+                f"-o {shown(path)}: the folder {shown(path.parent)!r} cannot be written: {error.strerror}", code="OUTPUT"
             ) from error
+
+
+def shown(path: Path) -> str:
+    """Give a file as one sees it from here: relative where it lies below, else whole.
+
+    >>> shown(Path.cwd() / "out" / "a.json"), shown(Path("/nowhere/a.json"))
+    ('out/a.json', '/nowhere/a.json')
+    """
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def replace(path: Path, data: bytes) -> None:

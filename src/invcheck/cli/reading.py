@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from invcheck import settings
 from invcheck.errors import ConfigError
 from invcheck.resolve import did_you_mean
 
@@ -87,6 +88,11 @@ def variable(name: str) -> str:
 def whole(least: int) -> Callable[[str], int | None]:
     """Give a reader of whole numbers from ``least``, in plain digits."""
     return lambda text: int(text) if re.fullmatch("[0-9]{1,18}", text) and int(text) >= least else None
+
+
+def jobs(text: str) -> int | None:
+    """Read a number of workers; ``auto`` is one for each processor."""
+    return settings.processors() if text == "auto" else whole(1)(text)
 
 
 def truth(text: str) -> bool | None:

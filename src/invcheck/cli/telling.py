@@ -9,6 +9,7 @@ from typing import TextIO
 
 from invcheck.cli import actions, console, exits, outputs
 from invcheck.cli.progress import ProgressLine
+from invcheck.errors import InvcheckError
 from invcheck.events import NAMESPACES, Event, Problem, Progress, Started, worst
 from invcheck.report import Report
 
@@ -49,12 +50,8 @@ class Telling:
 
     def abandon(self) -> None:
         """Tell the problems of a run that came to no report, so that the error that ended it hides none of them."""
-        from invcheck.report import explain  # noqa: PLC0415  # --help must not load the house
-
         self.close()
-        for event in self.events:
-            if isinstance(event, Problem):
-                console.say(explain.problem(event.error))
+        complain([event.error for event in self.events if isinstance(event, Problem)], self.environ)
 
     def finish(self) -> int:
         """Deliver every report but the streamed ones, remember what failed, and give the exit status."""
@@ -75,8 +72,18 @@ def banner(started: Started) -> str:
     )
 
 
+def complain(problems: Sequence[InvcheckError], environ: Mapping[str, str]) -> None:
+    """Tell a person what could not be used, whatever stdout is for and however quiet a run is asked to be."""
+    if not problems:
+        return
+    from invcheck.report import explain  # noqa: PLC0415  # --help must not load the house
+
+    text = "".join(f"{explain.problem(error)}\n" for error in problems)
+    console.write(sys.stderr, actions.fenced(text, "table", environ))
+
+
 def deliver(report: Report, root: Path, files: Sequence[Path], form: str, verbosity: int, environ: Mapping[str, str]) -> int:
-    """Write the files, then stdout in ``form`` (nothing for an empty one), then what GitHub takes; give the status.
+    """Write the files, stdout in ``form`` (nothing for an empty one), problems on stderr, what GitHub takes; give the status.
 
     A report that cannot be written any more is status 3, but hides no broken claim and no other report.
     """
@@ -85,13 +92,14 @@ def deliver(report: Report, root: Path, files: Sequence[Path], form: str, verbos
         try:
             outputs.replace(path, outputs.encode(report, outputs.kind(path), verbosity=max(verbosity, 0)))
         except OSError as error:
-            console.say(f"error: -o {path.name} cannot be written: {error.strerror}")
+            console.say(f"error: -o {outputs.shown(path)} cannot be written: {error.strerror}")
             status = worst([status, exits.UNEVALUATED])
     prefix = actions.prefix(root, environ)
     if form:
         colour = console.colour(sys.stdout, environ)
-        text = outputs.encode(report, form, verbosity=verbosity, colour=colour, prefix=prefix).decode()
+        text = outputs.encode(report, form, verbosity=verbosity, colour=colour, prefix=prefix, problems=False).decode()
         console.write(sys.stdout, actions.fenced(text, form, environ))
+    complain(report.problems, environ)
     actions.tell(report, form, prefix, environ)
     return status
 

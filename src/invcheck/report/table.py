@@ -17,10 +17,11 @@ _INK = {Verdict.BROKEN: "31", Verdict.ERRORED: "35", Verdict.UNJUDGED: "33", Ver
 _PLACES, _FILLER = 0x100000, "\U0010fffd"
 
 
-def render(report: Report, *, verbosity: int = 0, colour: bool = False) -> str:
+def render(report: Report, *, verbosity: int = 0, colour: bool = False, problems: bool = True) -> str:
     """Give the whole report as text that ends with a newline.
 
     ``verbosity`` 0 has one row a check, 1 one row a case and what stays unjudged, -1 no table, -2 the summary alone.
+    Without ``problems`` what could not be used is only counted: whoever asks so tells it elsewhere.
     """
     blocks = []
     if verbosity >= 0 and report.cases:
@@ -28,7 +29,7 @@ def render(report: Report, *, verbosity: int = 0, colour: bool = False) -> str:
     if verbosity > -2:  # noqa: PLR2004  # the levels are told above
         texts = [explain(case.result, verbose=verbosity > 0) for case in report.cases]
         blocks += [text for text in texts if text]
-        blocks += [problem(error) for error in report.problems]
+    blocks += [problem(error) for error in report.problems if problems]
     blocks.append(summary(report))
     text = "\n\n".join(blocks) + "\n"
     return _inked(text) if colour else text
