@@ -59,3 +59,22 @@ def test_what_came_is_removed_and_what_stood_stays(tmp_path: Path) -> None:
     folders.clear(before)
     assert {path.name for name in ("temp", "home") for path in (tmp_path / name).iterdir()} == {"old"}
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["kept"]
+
+
+def test_folders_are_listed_again_only_when_they_change(tmp_path: Path) -> None:
+    """Their own times are trusted once they are older than a tick: what comes in the same tick as a change is removed too."""
+    for name in ("temp", "home"):
+        (tmp_path / name).mkdir()
+    now = [0.0]
+    folders = Folders(tmp_path, tmp_path / "temp", monotonic=lambda: now[0])
+    before, listings = folders.standing(), []
+    listed = folders.standing
+    folders.standing = lambda: listings.append(now[0]) or listed()  # type: ignore[method-assign, func-returns-value]  # a spy
+    for seconds in (0.0, 0.01, 1.0, 2.0, 3.0):
+        now[0] = seconds
+        folders.clear(before)
+    assert listings == [0.0, 0.01, 1.0]  # the last one saw a time that no later change can bear
+    (tmp_path / "home" / "file").write_text("x")
+    folders.clear(before)
+    assert listings == [0.0, 0.01, 1.0, 3.0]
+    assert not any((tmp_path / "home").iterdir())

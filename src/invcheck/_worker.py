@@ -20,7 +20,7 @@ from invcheck.engines.spare import Spare
 from invcheck.errors import CheckFileError, InvcheckError, Unevaluated
 from invcheck.folders import Folders
 from invcheck.freeze import digest
-from invcheck.sandbox import box, network
+from invcheck.sandbox import box, clock, network
 from invcheck.suite import Case, Check
 from invcheck.vocabulary import Finding, Json, Place, Result, Verdict
 
@@ -179,7 +179,7 @@ class Tally:
 
 
 def _folders() -> Folders:
-    return Folders(Path.cwd(), Path(os.environ["TMPDIR"]))
+    return Folders(Path.cwd(), Path(os.environ["TMPDIR"]), monotonic=clock.real_monotonic)
 
 
 def _shown(finding: Finding, check: Check, folders: Folders) -> Finding:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import sys
 from _pickle import dumps  # its C half alone, as every worker imports it
-from os import listdir
+from collections.abc import Callable
+from os import listdir, stat
 from pathlib import Path
 from shutil import rmtree
 
 from invcheck.vocabulary import Json
+
+_TICK = 0.05
+"""Seconds after which a change surely bears another time than the one before; a kernel's tick is at most a hundredth."""
 
 
 class Folders:
@@ -20,9 +24,12 @@ class Folders:
     ('no a.txt, no <tmp>/b, no http://x/shop/c', 'in .')
     """
 
-    def __init__(self, root: Path, tmp: Path) -> None:
+    def __init__(self, root: Path, tmp: Path, *, monotonic: Callable[[], float] | None = None) -> None:
         self.root, self.tmp = root, tmp
         self.trial = tmp / "trial"
+        self._monotonic = monotonic
+        self._left: tuple[frozenset[str], list[int]] | None = None
+        self._since, self._settled = 0.0, False
         home = tmp.parent / "home"
         self._used = [str(folder) for folder in (tmp, home) if folder.is_dir()]
         self._own = {str(self.trial): "<tmp>", str(tmp): "<temp>", str(home): "<home>"}
@@ -45,7 +52,17 @@ class Folders:
         return frozenset(f"{folder}/{name}" for folder in self._used for name in listdir(folder))  # noqa: PTH208  # every trial asks
 
     def clear(self, before: frozenset[str]) -> None:
-        """Remove what came since ``before``: a trial must not see what another left there."""
+        """Remove what came since ``before``: a trial must not see what another left there.
+
+        With a clock, folders whose own times say that nothing came or went are not listed again.
+        """
+        left = (before, [stat(folder).st_ctime_ns for folder in self._used])  # noqa: PTH116  # as above; no program can set this time
+        if left == self._left and self._settled:
+            return
+        now = self._monotonic() if self._monotonic else 0.0
+        if left != self._left:
+            self._left, self._since = left, now
+        self._settled = now - self._since > _TICK
         for path in map(Path, self.standing() - before):
             if path.is_dir() and not path.is_symlink():
                 rmtree(path, ignore_errors=True)
