@@ -78,6 +78,18 @@ def test_the_whole_shape_is_read(tmp_path: Path) -> None:
     assert build(one.plain()) == one
 
 
+def test_a_schema_is_sought_from_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its file is named from the project's folder, and rows of cases from the check file's, wherever one stands."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / "answer.json").write_text('{"type": "string"}', "utf-8")
+    (tmp_path / "checks").mkdir()
+    (tmp_path / "checks/rows.jsonl").write_text('"a"\n', "utf-8")
+    text = "check: a\napp: shop:app\ncases: {jsonl: rows.jsonl}\nexpect: [{schema: {of: $.output, is: answer.json}}]\n"
+    checks, mistakes = read(tmp_path, text)
+    assert (mistakes, checks[0].cases[0].input, Path.cwd()) == ([], "a", tmp_path / "here")
+
+
 def test_the_other_keys_are_read_too(tmp_path: Path) -> None:
     """Tags, ledger, probes, setup and clock."""
     text = SMALL + (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import chdir
 from copy import deepcopy
 from functools import cache
 from importlib import import_module
@@ -49,7 +50,8 @@ def read_file(root: Path, file: str) -> tuple[list[Check], list[CheckFileError]]
     checks: list[Check] = []
     for spec, at in _entries(value, mistakes):
         before = len(mistakes.found)
-        check = _check(spec, at, root, mistakes)
+        with chdir(root):  # an assertion seeks its schema's file from the project, wherever the command was called
+            check = _check(spec, at, Path(), mistakes)
         if check is not None and len(mistakes.found) == before:
             checks.append(check)
     _unique(value, mistakes)
