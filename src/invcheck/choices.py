@@ -28,11 +28,20 @@ class Source:
     (2, 0, 0, [2, 0])
     """
 
-    __slots__ = ("log", "widths")
+    __slots__ = ("_made",)
 
     def __init__(self) -> None:
-        self.log: list[int] = []
-        self.widths: list[int] = []
+        self._made: list[tuple[int, int] | float] = []  # a choice and its width, or a fraction as it was drawn
+
+    @property
+    def log(self) -> list[int]:
+        """What was chosen, in order."""
+        return [int(made * WIDEST) if isinstance(made, float) else made[0] for made in self._made]
+
+    @property
+    def widths(self) -> list[int]:
+        """Among how many options each was chosen."""
+        return [WIDEST if isinstance(made, float) else made[1] for made in self._made]
 
     def choose(self, n: int, weights: Sequence[float] | None = None) -> int:
         """Choose one of ``n`` options, 0 to n - 1; with ``weights``, in their proportion.
@@ -59,8 +68,7 @@ class Source:
 
     def _logged(self, n: int, weights: Sequence[float] | None) -> int:
         value = self._draw(n, weights)
-        self.log.append(value)
-        self.widths.append(n)
+        self._made.append((value, n))
         return value
 
     def _draw(self, n: int, weights: Sequence[float] | None) -> int:
@@ -97,15 +105,13 @@ class SeededSource(Source):
         if weights is not None or not 1 < n <= WIDEST:
             return super().choose(n, weights)
         value = int(self._random() * n)
-        self.log.append(value)
-        self.widths.append(n)
+        self._made.append((value, n))
         return value
 
     def fraction(self) -> float:
         """Choose a float of [0, 1); it holds exactly the 53 bits that are logged."""
         drawn = self._random()
-        self.log.append(int(drawn * WIDEST))
-        self.widths.append(WIDEST)
+        self._made.append(drawn)
         return drawn
 
     def _draw(self, n: int, weights: Sequence[float] | None) -> int:

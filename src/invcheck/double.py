@@ -14,7 +14,7 @@ from invcheck import record, replies
 from invcheck.errors import CallCancelled, InvcheckError, NotInTest, ScriptedModelError
 from invcheck.freeze import show, snapshot
 from invcheck.request import AbortSignal, Call, Request
-from invcheck.vocabulary import Counts, Exchange, Fault, Finding, Json, Outcome, Reply, State, Usage, Verdict
+from invcheck.vocabulary import Counts, Exchange, Fault, Finding, Outcome, Reply, State, Usage, Verdict
 
 REFUSED = frozenset({"SCRIPT_EXHAUSTED", "SCRIPT_ITERATOR_REUSED", "LANE_UNDECLARED"})
 """Codes of what the app, or the script it was given, may not do: the call is refused and the finding is broken."""
@@ -23,8 +23,8 @@ REFUSED = frozenset({"SCRIPT_EXHAUSTED", "SCRIPT_ITERATOR_REUSED", "LANE_UNDECLA
 class Step(Protocol):
     """What a source takes for one call."""
 
-    async def give(self, call: Call) -> Outcome:
-        """Give the outcome, emitting chunks on the way; whatever it raises is raised into the app."""
+    async def give(self, call: Call) -> Outcome | str:
+        """Give the outcome, emitting chunks on the way; whatever it raises is raised into the app. A text is a reply of it."""
 
 
 class Source(Protocol):
@@ -149,8 +149,16 @@ class Double:
             if lane is None and self._lane_by is not None:
                 self._find_lane(call, self._lane_by)
             call.ordinal = self._asked[call.lane] = self._asked.get(call.lane, 0) + 1
-            entry = call.entry = _entered(self._record, call)
-            self._record.note("call", n=entry["n"], lane=call.lane)
+            call.entry = {
+                "n": 0,
+                "lane": call.lane,
+                "method": method,
+                "request": call.plain,
+                "outcome": None,
+                "state": "cancelled",
+                "error": None,
+            }
+            self._record.arrive(call.entry)
         return call
 
     def _find_lane(self, call: Call, by: str | Callable[[Request], str]) -> None:
@@ -177,11 +185,15 @@ class Double:
         with self._locks.setdefault(call.lane, Lock()):
             return self._source.draw(call)
 
-    def _verified(self, call: Call, outcome: Outcome, render: Render) -> Reply:
+    def _verified(self, call: Call, outcome: Outcome | str, render: Render) -> Reply:
+        if type(outcome) is str:  # what a fake nearly always gives; nothing of it can be wrong
+            reply, call.entry["outcome"] = replies.of_text(outcome, self._usage, call.canonical)
+            call.outcome = reply
+            return reply
         if isinstance(outcome, Fault):
             call.outcome = outcome
             raise render(outcome)
-        reply = outcome
+        reply: Reply = outcome
         wrong = replies.complaint(reply)
         if wrong:
             raise ScriptedModelError(f"the reply to call {call.n + 1} is none: {wrong}", code="REPLY_INVALID", lane=call.lane)
@@ -211,25 +223,6 @@ class Double:
             self._latched.add((error.code, lane))
             verdict = Verdict.BROKEN if error.code in REFUSED else Verdict.ERRORED
             self._record.latch(_finding(error, verdict))
-
-
-_ENTRIES = Lock()
-
-
-def _entered(onto: record.Record, call: Call) -> dict[str, Json]:
-    entry: dict[str, Json] = {
-        "n": 0,
-        "lane": call.lane,
-        "method": call.method,
-        "request": call.plain,
-        "outcome": None,
-        "state": "cancelled",
-        "error": None,
-    }
-    with _ENTRIES:
-        entry["n"] = len(onto.calls)
-        onto.calls.append(entry)
-    return entry
 
 
 def _state(error: BaseException) -> State:

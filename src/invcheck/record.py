@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Protocol
 
 from invcheck.errors import NotInTest
@@ -27,6 +28,9 @@ class Verified(Protocol):
 
     def leftover(self) -> list[Finding]:
         """What is wrong now that nothing more will be asked, such as steps that were not used."""
+
+
+_ARRIVALS = Lock()
 
 
 class Record:
@@ -55,6 +59,15 @@ class Record:
         for look in self.before_event:
             look()
         self.journal.append({"kind": kind, **fields})
+
+    def arrive(self, entry: dict[str, Json]) -> None:
+        """Enter a call of a double, which gives the entry its ``n``; the double completes it in place."""
+        with _ARRIVALS:
+            n = entry["n"] = len(self.calls)
+            self.calls.append(entry)
+        for look in self.before_event:
+            look()
+        self.journal.append({"kind": "call", "n": n, "lane": entry["lane"]})
 
     def row(self, row: Json) -> None:
         """Enter one row of the app's own ledger."""

@@ -105,6 +105,13 @@ def counted(request: bytes, reply: Reply) -> Usage:
     return Usage(-(-len(request) // 4), -(-size // 4))
 
 
+def of_text(text: str, usage: Usage | None, request: bytes) -> tuple[Reply, Json]:
+    """Give the reply that is this text and nothing else, and how it stands in an observation, as `completed` and `plain` do."""
+    made = usage or Usage(-(-len(request) // 4), -(-len(text.encode("utf-8", "backslashreplace")) // 4))
+    reply = Reply((Text(text),), usage=made)
+    return reply, {"text": text, "finish": "stop", "usage": _plain_usage(made), "tool_calls": []}
+
+
 def completed(reply: Reply, usage: Usage, key: str) -> Reply:
     """Give the reply as it is handed out: with usage, an id for each tool call that has none, and all plain data frozen.
 

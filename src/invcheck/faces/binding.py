@@ -21,7 +21,7 @@ def bind(double: Double, annotation: object = None) -> Any:
             f"the annotation {annotation!r} could not be resolved, so no port can be made of it",
             hint="import the Protocol at run time, outside of `if TYPE_CHECKING:`",
         )
-    protocol = _protocol(annotation)
+    protocol = None if annotation is None or annotation is Any else _protocol(annotation)
     if protocol is not None:
         from invcheck.faces.ports import port  # noqa: PLC0415  # a plain callable needs none of it
 

@@ -62,7 +62,36 @@ def looped() -> bool:
     return asyncio is not None and asyncio._get_running_loop() is not None  # noqa: SLF001  # documented for this use, and asks without raising
 
 
-class CallFace:
+class Plain:
+    """What can be asked as a plain callable: ``model(request)`` and ``await model.acomplete(request)``."""
+
+    _lane_name: str | None = None
+    _hand: Hand | None
+    _render: Render
+
+    def _whom(self) -> Double:
+        raise NotImplementedError
+
+    def __call__(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
+        """Ask, and give the reply; a fault is raised as an exception."""
+        given = requested(args, kwargs)
+        reply: Reply = driven(self._whom().ask(given, lane=self._lane_name, signal=signal, hand=self._hand, render=self._render))
+        return reply
+
+    def complete(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
+        """Ask, and give the reply; a fault is raised as an exception."""
+        return self(*args, signal=signal, **kwargs)
+
+    async def acomplete(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
+        """Ask as a coroutine; a cancellation that arrives before the draw takes no step."""
+        given = requested(args, kwargs)
+        reply: Reply = await self._whom().ask(
+            given, lane=self._lane_name, signal=signal, hand=self._hand, render=self._render, pause=looped()
+        )
+        return reply
+
+
+class CallFace(Plain):
     """A double, or one lane of it, as a plain callable.
 
     ``model(request)`` and ``model.complete(request)`` are the same; ``await model.acomplete(request)`` is their async
@@ -73,20 +102,5 @@ class CallFace:
     def __init__(self, double: Double, *, lane: str | None = None, hand: Hand | None = None, render: Render) -> None:
         self._double, self._lane_name, self._hand, self._render = double, lane, hand, render
 
-    def __call__(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
-        """Ask, and give the reply; a fault is raised as an exception."""
-        given = requested(args, kwargs)
-        reply: Reply = driven(self._double.ask(given, lane=self._lane_name, signal=signal, hand=self._hand, render=self._render))
-        return reply
-
-    def complete(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
-        """Ask, and give the reply; a fault is raised as an exception."""
-        return self(*args, signal=signal, **kwargs)
-
-    async def acomplete(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
-        """Ask as a coroutine; a cancellation that arrives before the draw takes no step."""
-        given = requested(args, kwargs)
-        reply: Reply = await self._double.ask(
-            given, lane=self._lane_name, signal=signal, hand=self._hand, render=self._render, pause=looped()
-        )
-        return reply
+    def _whom(self) -> Double:
+        return self._double

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from invcheck.double import Double, Hand, Source
 from invcheck.errors import DoubleError
-from invcheck.faces.call import CallFace
+from invcheck.faces.call import CallFace, Plain
 from invcheck.faces.render import renderer
-from invcheck.request import AbortSignal, Request
+from invcheck.request import Request
 from invcheck.vocabulary import Reply, Usage
 
 P = TypeVar("P")
@@ -19,7 +19,7 @@ def _handing(returns: Callable[[Reply], Any] | None) -> Hand | None:
     return None if returns is None else lambda reply, _: returns(reply)
 
 
-class Faced(Double):
+class Faced(Double, Plain):
     """A double with its faces: itself as a plain callable, and a port of the app's own Protocol.
 
     ``returns`` makes the app's own object of a reply, ``raises`` the app's own exceptions of faults; both are what every
@@ -40,19 +40,10 @@ class Faced(Double):
         render = renderer(raises)
         super().__init__(source, name=name, usage=usage, lane_by=lane_by)
         self.returns, self.raises, self.attributes = returns, raises, attributes
-        self._face = CallFace(self, hand=_handing(returns), render=render)
+        self._hand, self._render = _handing(returns), render
 
-    def __call__(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
-        """Ask, and give the reply; a fault is raised as an exception."""
-        return self._face(*args, signal=signal, **kwargs)
-
-    def complete(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
-        """Ask, and give the reply; a fault is raised as an exception."""
-        return self._face(*args, signal=signal, **kwargs)
-
-    async def acomplete(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
-        """Ask as a coroutine; a cancellation that arrives before the draw takes no step."""
-        return await self._face.acomplete(*args, signal=signal, **kwargs)
+    def _whom(self) -> Double:
+        return self  # a face that it held beside itself would be a ring, which only the collector frees
 
     def lane(self, name: str) -> CallFace:
         """Give the plain face of one declared lane; LANE_UNDECLARED where there is no such lane."""

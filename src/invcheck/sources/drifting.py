@@ -34,9 +34,10 @@ class _Drawn:
     def __init__(self, fake: Fake, source: Source) -> None:
         self._fake, self._source = fake, source
 
-    async def give(self, call: Call) -> Outcome:
+    async def give(self, call: Call) -> Outcome | str:
         """Give what the fake answers; its own exception goes into the app as it is."""
-        return await settle(self._fake(self._source, call.request), call)
+        given = self._fake(self._source, call.request)
+        return given if type(given) is str else await settle(given, call)
 
 
 class Drift:

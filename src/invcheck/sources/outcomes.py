@@ -50,8 +50,6 @@ def _invalid(call: Call, reason: str) -> ScriptedModelError:
 
 async def settle(given: Any, call: Call) -> Outcome:
     """Give the outcome of whatever a function gave: an answer, something to wait for, or a stream that ends in one."""
-    if type(given) is str:  # what a fake nearly always gives
-        return Reply((Text(given),))
     if isawaitable(given):
         given = await given
     if hasattr(given, "__anext__"):
