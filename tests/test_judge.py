@@ -145,7 +145,9 @@ def test_broken_wins_over_errored() -> None:
 def test_below_a_broken_structure_nothing_is_judged(claim: Claim) -> None:
     """Later claims at or below its path are moot, claims elsewhere and claims before it are not."""
     claims = [Length("$.output.ids", min=2), claim, Length("$.output.ids", min=2), Subset("$.output.ids[*]", ["b"]), Calls(2)]
-    assert told(claims, OBSERVATION) == [("LENGTH", 0), (claim.key.upper(), 1), ("CALLS", 4)]
+    assert told(claims, OBSERVATION) == [
+        ("LENGTH", 0), (claim.key.upper(), 1), ("UNJUDGED", 2), ("UNJUDGED", 3), ("CALLS", 4)
+    ]  # fmt: skip
 
 
 def test_a_structure_that_raises_settles_too() -> None:
@@ -155,7 +157,10 @@ def test_a_structure_that_raises_settles_too() -> None:
         key = "frail"
         structural = True
 
-    assert told([Frail("$.output", error=ValueError()), Length("$.output.ids", min=2)], OBSERVATION) == [("ASSERTION_RAISED", 0)]
+    assert told([Frail("$.output", error=ValueError()), Length("$.output.ids", min=2)], OBSERVATION) == [
+        ("ASSERTION_RAISED", 0),
+        ("UNJUDGED", 1),
+    ]
     assert told([Not(Type("$.output", "object")), Length("$.output.ids", min=2)], OBSERVATION) == [("NOT_TYPE", 0), ("LENGTH", 1)]
 
 
@@ -182,8 +187,8 @@ def test_an_unexpected_error_is_one_finding() -> None:
     document = {**OBSERVATION, "output": None, "error": ERROR}
     unused = Finding("SCRIPT_UNUSED", Verdict.BROKEN, "step 1 was not used")
     claims = [Length("$.output.ids", min=2), Length("$.output_text", min=1), Calls(2)]
-    assert told(claims, document, [unused], "json") == [("APP_RAISED", None), ("CALLS", 2)]
-    _, (finding, _) = Judge(claims).trial(document)
+    assert told(claims, document, [unused], "json") == [("APP_RAISED", None), ("UNJUDGED", 0), ("UNJUDGED", 1), ("CALLS", 2)]
+    _, (finding, *_) = Judge(claims).trial(document)
     assert finding.message == "the app raised ValueError: no in shop/qa.py:answer"
     assert (finding.path, finding.expected, finding.got) == ("$.error", "no error", "ValueError: no")
     _, (bare,) = Judge([]).trial({"error": {"type": "KeyError", "message": None, "where": None}})
@@ -234,7 +239,8 @@ def test_an_error_of_the_check_itself(assertion: bool, message: str, code: str, 
         "where": "checks/check_a.py:cites",
         "in_check": {"line": 7, "assertion": assertion},
     }
-    got, (finding,) = Judge([Length("$.output", min=9)]).trial({**OBSERVATION, "error": error})
+    got, (finding, moot) = Judge([Length("$.output", min=9)]).trial({**OBSERVATION, "error": error})
+    assert (moot.code, moot.because) == ("UNJUDGED", code)
     assert (got, finding.code, finding.verdict, finding.message) == (verdict, code, verdict, text)
     assert finding.place == Place("checks/check_a.py", 7)
     _, (nowhere,) = Judge([]).trial({"error": {**error, "where": None}})
@@ -247,7 +253,9 @@ def test_a_text_that_does_not_parse_is_one_finding() -> None:
     claims = [Type("$.output", "object"), Length("$.output.ids", min=1), Length("$.output_text", min=9), Calls(1)]
     verdict, findings = Judge(claims, parse="json").trial(document)
     assert verdict is Verdict.BROKEN
-    assert [(finding.code, finding.assertion) for finding in findings] == [("PARSE_FAILED", None), ("LENGTH", 2)]
+    assert [(finding.code, finding.assertion) for finding in findings] == [
+        ("PARSE_FAILED", None), ("UNJUDGED", 0), ("UNJUDGED", 1), ("LENGTH", 2)
+    ]  # fmt: skip
     assert findings[0].message == "the output is no strict JSON: this is no JSON"
     assert (findings[0].path, findings[0].expected, findings[0].got) == ("$.output_text", "one strict JSON text", '"{oops"')
     _, (placed,) = Judge([], parse="json").trial({"output": "sorry"})
@@ -288,10 +296,11 @@ def test_latched_findings_are_told_first() -> None:
 def test_what_was_not_run_is_not_judged() -> None:
     """After an errored latch (a setup that raised, overlapping calls) nothing can be said of any claim."""
     latched = Finding("SETUP_RAISED", Verdict.ERRORED, "the setup raised")
-    assert Judge([Calls(9), Lives(error=ValueError())], parse="json").trial({**OBSERVATION, "output": "{}"}, [latched]) == (
-        Verdict.ERRORED,
-        (latched,),
-    )
+    claims = [Calls(9), Lives(error=ValueError())]
+    verdict, (first, *left) = Judge(claims, parse="json").trial({**OBSERVATION, "output": "{}"}, [latched])
+    assert (verdict, first) == (Verdict.ERRORED, latched)
+    assert [(each.verdict, each.assertion, each.because) for each in left] == [(Verdict.UNJUDGED, n, "SETUP_RAISED") for n in (0, 1)]
+    assert left[0].message == "calls: 9: unjudged because of SETUP_RAISED"
 
 
 def test_a_failed_probe_mutes_what_it_would_have_read() -> None:
@@ -299,14 +308,14 @@ def test_a_failed_probe_mutes_what_it_would_have_read() -> None:
     after = Finding("PROBE_FAILED", Verdict.ERRORED, "no such table", path="$.ledger")
     before = Finding("PROBE_FAILED", Verdict.ERRORED, "no such table")
     claims = [Length("$.ledger", min=1), Equals("$.probes.quota.after", 1), Calls(9)]
-    assert told(claims, OBSERVATION, [after]) == [("PROBE_FAILED", None), ("CALLS", 2)]
-    assert told(claims, OBSERVATION, [before]) == [("PROBE_FAILED", None)]
+    assert told(claims, OBSERVATION, [after]) == [("PROBE_FAILED", None), ("UNJUDGED", 0), ("UNJUDGED", 1), ("CALLS", 2)]
+    assert told(claims, OBSERVATION, [before]) == [("PROBE_FAILED", None), *(("UNJUDGED", n) for n in range(3))]
 
 
 def test_an_output_that_is_no_json_mutes_claims_on_it() -> None:
     """Its own finding is the cause; a missing text is no second one."""
     latched = Finding("OUTPUT_NOT_JSON", Verdict.BROKEN, "a socket", path="$.output")
-    assert told([Length("$.output", min=9)], {**OBSERVATION}, [latched], "json") == [("OUTPUT_NOT_JSON", None)]
+    assert told([Length("$.output", min=9)], {**OBSERVATION}, [latched], "json") == [("OUTPUT_NOT_JSON", None), ("UNJUDGED", 0)]
 
 
 def test_unused_steps_are_a_finding_unless_a_claim_speaks_of_them() -> None:
@@ -349,11 +358,15 @@ def test_across_a_run_that_a_finding_explains_nothing_is_said() -> None:
     across = Judge([Same("$.output"), Same("$.ledger"), Type("$.output", "object")]).start()
     across.add(0, OBSERVATION)
     across.add(1, {**OBSERVATION, "output": [], "ledger": [1]})
-    assert [finding.assertion for finding in across.finish()] == [1]
+    assert [(finding.code, finding.assertion, finding.because) for finding in across.finish()] == [
+        ("UNJUDGED", 0, 'type: of=$.output is="object"'),
+        ("SAME", 1, None),
+    ]
+    assert across.finish(complete=False) == ()
     latched = Judge([Same("$.output")]).start()
     latched.add(0, OBSERVATION, [Finding("LANE_OVERLAP", Verdict.ERRORED, "two at once")])
     latched.add(1, {**OBSERVATION, "output": 2})
-    assert latched.finish() == ()
+    assert [(finding.code, finding.because) for finding in latched.finish()] == [("UNJUDGED", "LANE_OVERLAP")]
 
 
 def test_across_claims_that_raise_are_errored() -> None:
@@ -388,7 +401,7 @@ def test_rows_are_judged_one_by_one() -> None:
         (1, "kept", []),
         (2, "broken", ["BETWEEN"]),
         (3, "errored", ["ROW_INVALID"]),
-        (4, "broken", ["PARSE_FAILED"]),
+        (4, "broken", ["PARSE_FAILED", "UNJUDGED"]),
         (5, "kept", []),
     ]
     assert rows[2].row is None

@@ -10,12 +10,12 @@ from typing import BinaryIO, NamedTuple
 from invcheck import rows
 from invcheck.assertions.claim import Claim, Not
 from invcheck.assertions.fuse import Fuser, fuse
-from invcheck.assertions.implied import Causes, causes
+from invcheck.assertions.implied import Causes, Moot, causes
 from invcheck.assertions.question import Question
 from invcheck.errors import NotJson, UsageError
 from invcheck.freeze import one_line, show
 from invcheck.jsontext import loads, parse_output
-from invcheck.paths import Path, kind
+from invcheck.paths import kind
 from invcheck.vocabulary import Finding, Json, Verdict
 
 
@@ -74,7 +74,7 @@ else:
     def trial(self, document: Json, latched: Sequence[Finding] = ()) -> tuple[Verdict, tuple[Finding, ...]]:
         """Judge one observation, with what was latched while it was made: the verdict, and the findings in order.
 
-        A claim about what an earlier finding already explains is unjudged, and gives no finding of its own. A claim
+        A claim about what an earlier finding already explains is unjudged: its finding says because of what. A claim
         that raises is errored, under ``not-`` too.
         """
         return (Verdict.KEPT, ()) if not latched and self.kept(document) else self._told(document, latched)
@@ -122,15 +122,19 @@ else:
             return _unusable(line, row, NotJson(f"an observation is an object, got {kind(observed)} {show(observed)}"))
         return Row(line, row, *self._told(observed))
 
-    def moot(self, document: Json, latched: Sequence[Finding] = ()) -> tuple[Path, ...]:
-        """Give the paths below which nothing can be said of this observation, since a finding explains it."""
+    def moot(self, document: Json, latched: Sequence[Finding] = ()) -> tuple[Moot, ...]:
+        """Give the paths below which nothing can be said of this observation, each with what explains it."""
         return () if not latched and self.kept(document) else self._judged(document, latched)[1]
 
-    def _judged(self, document: Json, latched: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Path, ...]]:
+    def _judged(self, document: Json, latched: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Moot, ...]]:
         known = self._causes(document, latched)
         findings, moot = list(known.findings), list(known.moot)
         for question in self.each:
-            if question.surely(document) or question.moot(moot):
+            because = question.moot(moot) if moot else None
+            if because is not None:
+                findings.append(question.unjudged(because))
+                continue
+            if question.surely(document):
                 continue
             finding = question.ask(document)
             if finding is not None:
@@ -150,7 +154,7 @@ class Across:
         self._judge = judge
         self._taken: dict[int, list[tuple[int, Json]]] = {question.index: [] for question in judge.across}
         self._raised: dict[int, Finding] = {}
-        self._skipped: set[int] = set()
+        self._skipped: dict[int, str] = {}
 
     def add(self, seed: int, document: Json, latched: Sequence[Finding] = ()) -> None:
         """Remember one trial; a claim about what a finding of that trial explains will be unjudged."""
@@ -158,8 +162,9 @@ class Across:
             return
         moot = self._judge.moot(document, latched)
         for question in self._judge.across:
-            if question.moot(moot):
-                self._skipped.add(question.index)
+            because = question.moot(moot)
+            if because is not None:
+                self._skipped.setdefault(question.index, because)
                 continue
             taken, raised = question.take(document)
             if raised is not None:
@@ -173,7 +178,9 @@ class Across:
             index = question.index
             if index in self._raised:
                 findings.append(self._raised[index])
-            elif complete and index not in self._skipped:
+            elif complete and index in self._skipped:
+                findings.append(question.unjudged(self._skipped[index]))
+            elif complete:
                 findings.append(question.ask_across(sorted(self._taken[index], key=lambda pair: pair[0])))
         return tuple(filter(None, findings))
 

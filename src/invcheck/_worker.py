@@ -115,7 +115,7 @@ _MANY = 8
 
 def _key(finding: Finding) -> list[Json]:
     """What makes two findings of a case the same: the claim, else the code."""
-    return [finding.assertion, finding.code, finding.claim]
+    return [finding.assertion, finding.code, finding.claim, finding.because]
 
 
 _KEPT_STATE = "this trial alone does not show it: the app keeps state from one trial to the next; reset it in a setup"
@@ -126,7 +126,7 @@ class Tally:
     """Adds up the trials of a case: one finding a claim and code, with its first seed and how many trials showed it."""
 
     trials: dict[str, int] = field(default_factory=lambda: {verdict.value: 0 for verdict in Verdict})
-    found: dict[tuple[int | None, str, str | None], Finding] = field(default_factory=dict)
+    found: dict[tuple[int | None, str, str | None, str | None], Finding] = field(default_factory=dict)
     outputs: set[str | int] = field(default_factory=set)
 
     def add(self, seed: int, verdict: Verdict, findings: tuple[Finding, ...], observation: Json) -> None:
@@ -154,7 +154,7 @@ class Tally:
                 self.found[key] = replace(finding, alone=False, hint=_KEPT_STATE)
 
     def _enter(self, finding: Finding) -> None:
-        key = (finding.assertion, finding.code, finding.claim)
+        key = (finding.assertion, finding.code, finding.claim, finding.because)
         known = self.found.get(key)
         self.found[key] = finding if known is None else replace(known, count=known.count + 1)
 

@@ -184,12 +184,13 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One broken or errored claim, ready to be shown: what was expected, what was found, and where.
+    """One broken, errored or unjudged claim, ready to be shown: what was expected, what was found, and where.
 
     ``expected`` and ``got`` are short texts made from JSON; ``path`` is a normalised JSONPath into the observation;
     ``call`` is spoken ("call 3 of 2"); ``assertion`` is the claim's index in its check, None for implied claims;
     ``seed`` is the first trial that showed it, ``count`` how many trials of the case did; ``alone`` is False where that
-    trial does not show it without the trials before it, whose state the app has kept.
+    trial does not show it without the trials before it, whose state the app has kept. An unjudged claim names in
+    ``because`` what explains it: the other finding's claim, or its code where that has none.
     """
 
     code: str
@@ -205,6 +206,7 @@ class Finding:
     assertion: int | None = None
     seed: int | None = None
     count: int = 1
+    because: str | None = None
     alone: bool = True
 
 

@@ -23,12 +23,12 @@ class Told:
     problems: list[dict[str, Any]] = field(default_factory=list)
 
     def codes(self, name: str) -> list[str]:
-        """The codes of a case's findings, in order."""
-        return [finding["code"] for finding in self.cases[name]["findings"]]
+        """The codes of a case's findings, in order, but for what they leave unjudged."""
+        return [finding["code"] for finding in self.cases[name]["findings"] if finding["code"] != "UNJUDGED"]
 
     def one(self, name: str) -> dict[str, Any]:
-        """The one finding of a case."""
-        (finding,) = self.cases[name]["findings"]
+        """The one finding of a case, but for what it leaves unjudged."""
+        (finding,) = [finding for finding in self.cases[name]["findings"] if finding["code"] != "UNJUDGED"]
         return dict(finding)
 
     def verdict(self, name: str) -> str:

@@ -507,6 +507,7 @@ def test_a_ledger_that_is_not_there_is_no_verdict(told: Told) -> None:
     found = [(each["code"], each["verdict"], each.get("path")) for each in told.cases[name]["findings"]]
     assert found == [
         ("PROBE_FAILED", "errored", "$.ledger"),
+        ("UNJUDGED", "unjudged", None),
         ("EQUALS", "broken", "$.output"),
     ]
 

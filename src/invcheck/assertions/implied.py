@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from invcheck.errors import NotJson
 from invcheck.freeze import one_line, show
@@ -20,12 +21,19 @@ _PROBED = (compile_path("$.ledger"), compile_path("$.probes"))
 _HINT = "did you forget a double? bind one, so that the app asks it"
 
 
+class Moot(NamedTuple):
+    """A path below which nothing can be said, and the finding that explains why: by its claim, else by its code."""
+
+    path: Path
+    because: str
+
+
 @dataclass(frozen=True, slots=True)
 class Causes:
-    """What broke before any claim was asked, and the paths below which claims are moot because of it."""
+    """What broke before any claim was asked, and what is moot because of it."""
 
     findings: tuple[Finding, ...]
-    moot: tuple[Path, ...]
+    moot: tuple[Moot, ...]
 
 
 _NONE = Causes((), ())
@@ -43,17 +51,15 @@ def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *
         return _NONE
     known = [finding for finding in latched if not (finding.code == "SCRIPT_UNUSED" and (script or error is not None))]
     findings: list[Finding] = [*([breached(breaches)] if breaches else []), *known]
-    moot: list[Path] = []
-    for finding in known:
-        moot += _moot(finding)
+    moot = [Moot(path, finding.code) for finding in known for path in _moot(finding)]
     if error is not None:
-        moot += OUTPUT
-        if not _explained(error, findings):
-            findings.append(_raised(error))
+        why = _explained(error, findings) or _raised(error)
+        findings += [why] if why not in findings else []
+        moot += [Moot(path, why.code) for path in OUTPUT]
     elif defect is not None:
-        moot.append(OUTPUT[0])
         if not any(finding.code == "OUTPUT_NOT_JSON" for finding in known):
             findings.append(_unparsed(document, defect))
+        moot.append(Moot(OUTPUT[0], findings[-1].code if findings[-1].code == "PARSE_FAILED" else "OUTPUT_NOT_JSON"))
     return Causes(tuple(findings), tuple(moot))
 
 
@@ -66,12 +72,10 @@ def _moot(finding: Finding) -> Iterator[Path]:
         yield EVERYTHING
 
 
-def _explained(error: Json, findings: Sequence[Finding]) -> bool:
-    """A finding already says why this error left the app, so it is no second cause."""
-    codes = {finding.code for finding in findings}
-    return ("NETWORK" in codes and error["type"] == "NetworkBlocked") or (
-        bool(codes - {"NETWORK"}) and error["type"] == "ScriptedModelError"
-    )
+def _explained(error: Json, findings: Sequence[Finding]) -> Finding | None:
+    """Give the finding that already says why this error left the app, so that it is no second cause."""
+    fits = {"NetworkBlocked": lambda code: code == "NETWORK", "ScriptedModelError": lambda code: code != "NETWORK"}.get(error["type"])
+    return next((finding for finding in findings if fits and fits(finding.code)), None)
 
 
 def breached(breaches: Sequence[Json]) -> Finding:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from invcheck.assertions.claim import Break, Claim
 from invcheck.assertions.fuse import Kept, alone
-from invcheck.assertions.implied import EVERYTHING
+from invcheck.assertions.implied import EVERYTHING, Moot
 from invcheck.errors import InvcheckError
 from invcheck.freeze import one_line
 from invcheck.paths import Path
@@ -28,13 +28,19 @@ class Question:
         self.index = index
         self.claim = claim
 
-    def moot(self, paths: Sequence[Path]) -> bool:
-        """Tell whether the claim reads at or below one of the paths; below the root lies every claim."""
-        return bool(paths) and (EVERYTHING in paths or any(path.covers(read) for path in paths for read in self._reads))
+    def moot(self, known: Sequence[Moot]) -> str | None:
+        """Give why nothing can be said of the claim: it reads at or below a moot path; below the root lies every claim."""
+        hit = (why for path, why in known if path == EVERYTHING or any(path.covers(read) for read in self._reads))
+        return next(hit, None)
 
-    def settles(self) -> tuple[Path, ...]:
+    def settles(self) -> tuple[Moot, ...]:
         """Give the path below which other claims are moot once this one is not kept; only structural claims have one."""
-        return self._reads[:1] if self.claim.structural else ()
+        return (Moot(self._reads[0], self._text),) if self.claim.structural else ()
+
+    def unjudged(self, because: str) -> Finding:
+        """Give the finding of a claim of which nothing can be said, and what explains why."""
+        message = one_line(f"{self._text}: unjudged because of {because}")
+        return Finding("UNJUDGED", Verdict.UNJUDGED, message, claim=self._text, assertion=self.index, because=because)
 
     @cached_property
     def surely(self) -> Kept:

@@ -54,6 +54,7 @@ def _case(result: Result) -> Json:
 def _finding(finding: Finding) -> Json:
     fields = {
         "assertion": finding.assertion,
+        "because": finding.because,
         "call": finding.call,
         "claim": finding.claim,
         "code": finding.code,

@@ -38,11 +38,15 @@ def replay(result: Result, finding: Finding) -> str:
 
 def rows(result: Result, finding: Finding) -> Iterator[tuple[str, str]]:
     """Give what is known of a finding as labels and texts, in the order in which it is read."""
-    if finding.claim is not None and finding.expected is None and finding.got is None:
+    if finding.because is not None:
+        yield "because", finding.because
+    elif finding.claim is not None and finding.expected is None and finding.got is None:
         yield "message", finding.message
     spoken = (("expected", finding.expected), ("got", finding.got), ("path", finding.path), ("call", finding.call))
     yield from ((label, text) for label, text in spoken if text is not None)
     yield "trials", _trials(result, finding)
+    if left := sum(other.because == (finding.claim or finding.code) for other in result.findings):
+        yield "unjudged", f"{plural(left, 'claim')} because of it"
     if finding.place is not None:
         yield "place", str(finding.place)
     if finding.hint is not None:
