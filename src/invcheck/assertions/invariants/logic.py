@@ -129,9 +129,9 @@ class Before(Claim):
 class Predicate(Claim):
     """A function of yours holds for what ``of`` selects: one value where the path can select one, else their list.
 
-    The function gives True or None for kept, False for broken, or a text that says why it is broken. What it raises
-    makes the claim *errored*; any other result does too. It gets frozen values. In a check file it is spelled
-    ``module:function`` and loaded when it is first asked.
+    The function gives True for kept, False for broken, or a text that says why it is broken. What it raises makes the
+    claim *errored*; any other result does too, None among them: a function that forgets to return has said nothing. It
+    gets frozen values. In a check file it is spelled ``module:function`` and loaded when it is first asked.
 
     >>> Predicate(lambda answer: answer.endswith("."), of="$.output").each({"output": "Yes."}) is None
     True
@@ -158,16 +158,15 @@ class Predicate(Claim):
             return None
         function: Any = resolve(self.function) if isinstance(self.function, str) else self.function
         answer = function(frozen(found[0] if self.path().singular else found))
-        if answer is None or answer is True:
+        if answer is True:
             return None
         if answer is False or isinstance(answer, str):
             return Break(self.path().text, f"{self.plain()['function']} holds", answer or "it does not")
-        name = type(answer).__name__
+        name = "None" if answer is None else type(answer).__name__
         if inspect.iscoroutine(answer):
             answer.close()
-        raise Unevaluated(
-            f"the predicate gave {name}: it must give True, False, None or a text that says what is wrong", code="PREDICATE_RESULT"
-        )
+        message = f"the predicate gave {name}: it must give True, False or a text that says what is wrong"
+        raise Unevaluated(message, code="PREDICATE_RESULT", hint="return True where it holds" if answer is None else None)
 
     def plain(self) -> dict[str, Json]:
         """A function that stands in Python is told by its module and name; a check file can hold the text only."""
