@@ -32,7 +32,7 @@ DOCUMENT = {
         (Contains("$.answer", all="$.words"), Contains("$.answer", all="$.titles[*].title"), 'contains "other"'),
         (Contains("$.cites", all=[2.0, None]), Contains("$.cites", all=[True]), "contains true"),
         (Contains("$.cites", any=[None]), Contains("$.words", all=[None]), "contains null"),
-        (Contains("$.cites", pattern="^d"), Contains("$.cites", pattern="2"), "contains a match of 2"),
+        (Contains("$.cites", pattern="^d"), Contains("$.words", pattern="2"), "contains a match of 2"),
         (Contains("$.titles[*].title", pattern="e"), Contains("$.titles[*].title", any="refund"), 'contains one of ["refund"]'),
     ],
 )
@@ -62,6 +62,8 @@ def test_a_text_is_shown_where_a_needle_is_missing() -> None:
         (Contains("$.answer", any="$.none", allow_empty=True), "$.none", "EMPTY_SELECTION"),
         (Contains("$.answer", any="$.hollow"), "$.hollow", "WRONG_TYPE"),
         (Contains("$.answer", any="$.null"), "$.answer", "WRONG_TYPE"),
+        (Contains("$.cites", pattern="2"), "$.cites[1]", "WRONG_TYPE"),
+        (Contains("$.titles", pattern="refund"), "$.titles[0]", "WRONG_TYPE"),
         (Absent("$.answer", any="$.null"), "$.null", "WRONG_TYPE"),
         (Absent("$.gone", any=["x"]), "$.gone", "EMPTY_SELECTION"),
         (Absent("$.n", any=["x"]), "$.n", "WRONG_TYPE"),

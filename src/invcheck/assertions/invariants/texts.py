@@ -81,10 +81,6 @@ def _holds(value: Json, needle: Json) -> bool:
     return needle in value if isinstance(value, str) else any(equal(item, needle) for item in value)
 
 
-def _matches(regex: re.Pattern[str], value: Json) -> bool:
-    return any(isinstance(text, str) and regex.search(text) for text in ([value] if isinstance(value, str) else value))
-
-
 def _around(text: str, start: int, length: int) -> str:
     """What was found, with a little of what stands around it."""
     return show(text if len(text) <= _SHORT else f"...{text[max(0, start - 30) : start + min(length, 60) + 30]}...")
@@ -107,8 +103,9 @@ def _texts(match: Match) -> Iterator[tuple[str, str]]:
 class Contains(_Search):
     """The text at ``in_`` holds ``all`` of these, one of ``any``, and a match of ``pattern``: whichever is given.
 
-    An array is asked for its items instead: a needle is one of them, and one that is text matches the pattern. Of
-    several values that ``in_`` selects, each must hold what is looked for.
+    An array is asked for its items instead: a needle is one of them, and one of them matches the pattern; where none
+    does, an item that is no text breaks the claim, also under ``not-``. Of several values that ``in_`` selects, each must
+    hold what is looked for.
 
     >>> Contains("$.answer", any=["refund", "money back"]).each({"answer": "A refund takes 3 days."}) is None
     True
@@ -144,9 +141,17 @@ class Contains(_Search):
             return Break(match.path, f"contains {show(missing[0])}", show(value))
         if one_of and not [needle for needle in one_of if _holds(value, needle)]:
             return Break(match.path, f"contains one of {listed(one_of)}", show(value))
-        if self.regex is not None and not _matches(self.regex, value):
-            return Break(match.path, f"contains a match of {self.pattern}", show(value))
-        return None
+        return None if self.regex is None else self._search(self.regex, match)
+
+    def _search(self, regex: re.Pattern[str], match: Match) -> Break | None:
+        """Search a text, or the items of an array; without a match, an item that is no text leaves it undecided."""
+        items = [match] if isinstance(match.value, str) else selected(Literal(match.value), None)
+        if any(isinstance(item.value, str) and regex.search(item.value) for item in items):
+            return None
+        strange = next((place for place, item in enumerate(items) if not isinstance(item.value, str)), None)
+        if strange is not None:
+            return wrong_type(below(match.path, strange), "text to search", items[strange].value)
+        return Break(match.path, f"contains a match of {self.pattern}", show(match.value))
 
     def fuse(self, fuser: Fuser) -> bool:
         """Over text, with needles that stand in the check."""
