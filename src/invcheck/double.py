@@ -171,7 +171,7 @@ class Double:
         error = NotInTest(
             f"a call reached a {self._name} that was built in another trial", hint="build a double in each trial that asks it"
         )
-        now = record.current()
+        now = record.offered()
         if now is not None:
             now.latch(_finding(error, Verdict.ERRORED))
         return error
@@ -186,14 +186,14 @@ class Double:
             return self._source.draw(call)
 
     def _verified(self, call: Call, outcome: Outcome | str, render: Render) -> Reply:
-        if type(outcome) is str:  # what a fake nearly always gives; nothing of it can be wrong
+        if isinstance(outcome, str):  # what a fake nearly always gives; nothing of it can be wrong
             reply, call.entry["outcome"] = replies.of_text(outcome, self._usage, call.canonical)
             call.outcome = reply
             return reply
         if isinstance(outcome, Fault):
             call.outcome = outcome
             raise render(outcome)
-        reply: Reply = outcome
+        reply = outcome
         wrong = replies.complaint(reply)
         if wrong:
             raise ScriptedModelError(f"the reply to call {call.n + 1} is none: {wrong}", code="REPLY_INVALID", lane=call.lane)

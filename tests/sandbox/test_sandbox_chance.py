@@ -186,6 +186,35 @@ def test_a_module_that_a_trial_imports_first_is_seeded_too() -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize(
+    "take", ["import random; draw = random.Random.random", "from random import random; draw = lambda hidden: random()"]
+)
+@pytest.mark.parametrize("before", [True, False])
+def test_whoever_holds_the_hidden_instance_draws_what_everybody_draws(take: str, before: bool) -> None:
+    """It is seeded when somebody draws; where that cannot be seen (its own method, a name taken early), when a trial begins."""
+    program = textwrap.dedent(f"""
+        import sys
+        if {before}:
+            {take}
+        from invcheck.sandbox import box
+        from invcheck.record import Record
+        box.install(sys.argv[1], armed=False)
+        import random as module
+        {take}
+        def drawn(draw):
+            with box.trial(Record(1)):
+                return draw()
+        outside = module.getstate()
+        usual = drawn(module.random)
+        assert drawn(lambda: draw(module._inst)) == usual
+        hidden = module._inst
+        assert drawn(lambda: draw(hidden)) == drawn(lambda: module.setstate(module.getstate()) or draw(hidden)) == usual
+        assert module.getstate() == outside
+    """)
+    done = subprocess.run([sys.executable, "-S", "-c", program, str(Path(__file__).parent)], check=False, env=_bare())
+    assert done.returncode == 0
+
+
 def test_the_functions_pickle_and_show_their_signature() -> None:
     """`random.choice` handed to a pool travels by its name, as the real one does."""
     assert pickle.loads(pickle.dumps(random.choice)) is random.choice  # our own bytes

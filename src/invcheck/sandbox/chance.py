@@ -12,6 +12,7 @@ import sys
 from _random import Random as Generator
 from collections.abc import Callable
 from sys import _getframe as frame_at
+from sys import getrefcount
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +29,16 @@ _real_urandom, _real_getrandom = os.urandom, os.getrandom
 
 
 class _Chance:
-    """The entropy of one trial; made when something first asks for it."""
+    """The entropy of one trial; made when something first asks for it.
 
-    __slots__ = ("_node", "_stream", "seed")
+    ``due`` says that the hidden instance of `random` was not seeded for this trial yet.
+    """
+
+    __slots__ = ("_node", "_stream", "due", "seed")
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
+        self.due = True
         self._stream: Random | None = None
         self._node: int | None = None
 
@@ -60,6 +65,18 @@ _open: _Chance | None = None
 _hidden: Any = None
 _saved: object = None
 _spent = False  # the hidden instance still holds what the last trial left
+_held = False  # somebody holds the hidden instance itself, so that it is seeded before anybody asks
+
+
+class _Module(ModuleType):
+    """The module `random`, which tells who takes its hidden instance."""
+
+    @property
+    def _inst(self) -> Any:
+        global _held  # noqa: PLW0603  # one hidden instance per process
+        _held = True
+        _settle()
+        return _hidden
 
 
 def install() -> None:
@@ -98,21 +115,32 @@ def getrandom(size: int, flags: int = 0) -> bytes:
 
 
 def _prepare_random(module: ModuleType) -> None:
-    global _hidden  # noqa: PLW0603  # one module per process
+    global _hidden, _held  # noqa: PLW0603  # one module per process
     _hidden = hidden = vars(module)["_inst"]  # names captured early are its methods
+    names = [name for name, each in vars(module).items() if getattr(each, "__self__", None) is hidden]
+    _held = _captured(vars(module), {name: getattr(hidden, name) for name in names})
     module.Random.seed = _seeding(module.Random.seed)
-    for name, method in list(vars(module).items()):
-        if getattr(method, "__self__", None) is hidden and name not in ("getstate", "setstate"):
-            setattr(module, name, _recorded(name, getattr(hidden, name)))
+    module.__class__ = _Module
+    for name in names:
+        setattr(module, name, _recorded(name, getattr(hidden, name)))
     vars(module)["_urandom"] = urandom  # SystemRandom's and so secrets' own name for it
-    if _open is not None:  # imported by the app in a trial: that trial's numbers are its seed's as well
-        _seed(_open.seed)
+    if _held:
+        _settle()  # imported in a trial: that trial's numbers are its seed's as well
+
+
+def _captured(space: dict[str, Any], fresh: dict[str, Any]) -> bool:
+    """Whether others hold the module's functions: then more refers to one than to one that was made just now."""
+    return any(getrefcount(space[name]) > getrefcount(fresh[name]) for name in fresh)
 
 
 def _recorded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    draws = name not in ("getstate", "setstate")
+
     def recorded(*args: Any, **kwargs: Any) -> Any:
         if _open is not None:
-            ambient.read("random", frame_at(1))
+            _settle()
+            if draws:
+                ambient.read("random", frame_at(1))
         elif _spent:
             _restore()
         return method(*args, **kwargs)
@@ -167,11 +195,15 @@ def _restore() -> None:
     _hidden.setstate(_saved)
 
 
-def _seed(seed: int) -> None:
+def _settle() -> None:
+    """Seed the hidden instance for the trial in hand, once; most apps never draw from it, and a seeding costs as much as 20 calls."""
     global _saved, _spent  # one hidden instance per process
+    if _open is None or not _open.due:
+        return
+    _open.due = False
     if not _spent:
         _saved, _spent = _hidden.getstate(), True
-    Generator.seed(_hidden, derive(seed, "chance"))  # what random.Random adds to it is for seeds of other types
+    Generator.seed(_hidden, derive(_open.seed, "chance"))  # what random.Random adds to it is for seeds of other types
     _hidden.gauss_next = None
 
 
@@ -189,10 +221,10 @@ def begin(seed: int) -> _Chance | None:
     The hidden instance's state outside of trials is put back when somebody outside of one asks for it.
     """
     global _open  # one trial in hand per process
-    if _hidden is not None:
-        _seed(seed)
     _renew()
     before, _open = _open, _Chance(seed)
+    if _held:
+        _settle()
     return before
 
 
