@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from invcheck import Chunk, DriftingModel, Reply, ScriptedModel, Text, ToolCall, Usage, VerificationError, step, testing
+from invcheck import session
 from invcheck.double import Double
 from invcheck.errors import DoubleError, NotInTest, ScriptedModelError
 from invcheck.record import Record, opened
@@ -21,14 +22,16 @@ Build = Callable[..., Double]
 @pytest.mark.parametrize(
     "build", [lambda: ScriptedModel("x"), lambda: DriftingModel(lambda rng, request: "x")], ids=["scripted", "drifting"]
 )
-def test_a_double_outside_of_a_test_is_refused(build: Build) -> None:
+def test_a_double_outside_of_a_test_is_refused(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     """None can answer users: a double is built in a trial or in testing(), and nowhere else."""
+    monkeypatch.setattr(session, "_opens", None)  # the plugin makes this very test one
     with pytest.raises(NotInTest, match="outside of a test"):
         build()
 
 
-def test_a_double_of_another_trial_is_refused_and_latched() -> None:
+def test_a_double_of_another_trial_is_refused_and_latched(monkeypatch: pytest.MonkeyPatch) -> None:
     """A double that outlives its trial answers nothing, and the trial that asked it turns red although it swallows that."""
+    monkeypatch.setattr(session, "_opens", None)  # as above
     with testing():
         double = ScriptedModel("x").then_always("y")
         double("first")
@@ -424,6 +427,6 @@ def test_unused_steps_are_a_finding_with_index_and_label() -> None:
     assert record.findings() == [
         Finding(
             "SCRIPT_UNUSED", Verdict.BROKEN, "2 of 4 steps were not used: step 2 (second), step 4 (<lambda>)",
-            expected="4 calls", got="1", hint="remove the step, or say optional=True",
+            expected="4 calls", got="1", hint="remove the step, or mark it optional: true (optional=True in Python)",
         )
     ]  # fmt: skip

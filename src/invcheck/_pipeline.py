@@ -206,7 +206,7 @@ def _result(unit: _plan.Unit, message: Json) -> Result:
     elif "died" in message:
         findings.append(Finding("WORKER_DIED", Verdict.ERRORED, f"in a trial of this case {_lost(message)}"))
     else:
-        hint = "raise trial_seconds in the settings where the app really needs longer"
+        hint = "raise trial-seconds in the settings where the app really needs longer"
         findings.append(Finding("TRIAL_TIMEOUT", Verdict.ERRORED, f"in a trial of this case {_lost(message)}", hint=hint))
     verdict = Verdict.BROKEN if any(finding.verdict is Verdict.BROKEN for finding in findings) else Verdict.ERRORED
     return Result(

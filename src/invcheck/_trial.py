@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from invcheck import binding
+from invcheck.asserts import claimed
 from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, NotJson
 from invcheck.faces import bind as bind_face
 from invcheck.folders import Folders
@@ -187,6 +188,9 @@ def _error(error: BaseException, folders: Folders, check_file: str | None) -> di
     }
     if check_file is not None and where is not None and where[0] == check_file:
         told["in_check"] = {"line": where[2], "assertion": isinstance(error, AssertionError)}
+        if isinstance(error, AssertionError):
+            spoken = claimed(error.__traceback__, f"{folders.root}/{check_file}")
+            told["in_check"] |= {name: folders.spelt(text) for name, text in spoken.items()}
     return told
 
 

@@ -201,11 +201,11 @@ def test_exhaustion_names_the_nearest_step_of_another_lane() -> None:
         double = ScriptedModel(lanes={"writer": [], "critic": [step("c", label="verdict")]})
         with pytest.raises(ScriptedModelError) as caught:
             double.lane("writer")("q")
-    message = 'the script is over: call 1 of 0 on lane "writer"; the nearest unmatched step is step 1 (verdict) of lane "critic"'
+    message = 'call 1 of 0 on lane "writer": the script is over; the nearest unmatched step is step 1 (verdict) of lane "critic"'
     assert caught.value.message == message
     exhausted, unused = record.findings()
     assert (exhausted.expected, exhausted.got) == ('at most 0 calls on lane "writer"', 'call 1, which asked "q"')
-    assert unused.message == '1 of 1 steps was not used on lane "critic": step 1 (verdict)'
+    assert unused.message == '1 of 1 step was not used on lane "critic": step 1 (verdict)'
 
 
 def test_many_unused_steps_are_listed_shortly() -> None:

@@ -55,7 +55,8 @@ def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *
     if error is not None:
         why = _explained(error, findings) or _raised(error)
         findings += [why] if why not in findings else []
-        moot += [Moot(path, why.code) for path in OUTPUT]
+        # a check that crashed has not driven the app as it would
+        moot += [Moot(path, why.code) for path in ((EVERYTHING,) if why.code == "CHECK_RAISED" else OUTPUT)]
     elif defect is not None:
         if not any(finding.code == "OUTPUT_NOT_JSON" for finding in known):
             findings.append(_unparsed(document, defect))
@@ -105,9 +106,11 @@ def _raised(error: Json) -> Finding:
         )
     place = Place(str(error["where"]).rpartition(":")[0], inside["line"]) if error.get("where") else None
     if inside["assertion"]:
-        text = f"an assert in the check does not hold{': ' + error['message'] if error.get('message') else ''}"
+        said, values = inside.get("text"), inside.get("values")
+        text = f"an assert in the check does not hold: {error.get('message') or said or ''}".removesuffix(": ")
+        expected = one_line(said or "the assert holds")
         return Finding(
-            "ASSERT", Verdict.BROKEN, one_line(text), path="$.error", expected="the assert holds", got=one_line(got), place=place
+            "ASSERT", Verdict.BROKEN, one_line(text), path="$.error", expected=expected, got=one_line(values or got), place=place
         )
     return Finding(
         "CHECK_RAISED", Verdict.ERRORED, one_line(f"the check itself raised {got}{where}"), path="$.error", got=one_line(got), place=place

@@ -31,12 +31,20 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
     """
     import faulthandler  # noqa: PLC0415  # the supervisor asks a stuck worker where it stands
     import json  # noqa: PLC0415  # the supervisor may import this module for its names alone
-    from signal import SIGUSR1  # noqa: PLC0415  # likewise
+    from signal import SIGUSR1, signal  # noqa: PLC0415  # likewise
+
+    from invcheck.engines import stuck  # noqa: PLC0415  # likewise
 
     channel = inherited()
     if channel is None:
         raise InvcheckError("this process is no worker", hint="workers are started by `invcheck run`")
-    faulthandler.register(SIGUSR1, file=channel.frames, all_threads=True)
+
+    def waiting(_number: int, _frame: object) -> None:
+        os.write(channel.frames, stuck.coroutines().encode("utf-8", "replace"))
+
+    # the C-level answer comes from inside C code too, and knows no coroutine that waits: the interpreter's own is added to it
+    signal(SIGUSR1, waiting)
+    faulthandler.register(SIGUSR1, file=channel.frames, all_threads=True, chain=True)
 
     def handle(task: Json) -> None:
         process = os.getpid()

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
+from collections.abc import Iterator
 from select import poll
+from typing import Any
 
 from invcheck.sandbox import ambient
 
@@ -26,6 +29,27 @@ def ask(pid: int, frames: int, root: str) -> str | None:
         if size and (site := innermost(os.pread(frames, size, 0).decode("utf-8", "replace"), root)):
             return site
     return None
+
+
+def coroutines() -> str:
+    """Give where the tasks of the running loop wait, the newest task first, as a dump of threads spells frames."""
+    asyncio = sys.modules.get("asyncio")
+    try:
+        waiting = asyncio.all_tasks() if asyncio else ()
+    except RuntimeError:  # no loop runs here
+        return ""
+    newest = sorted(waiting, key=lambda task: (len(task.get_name()), task.get_name()), reverse=True)
+    return "".join(line for task in newest for line in reversed(list(_awaited(task.get_coro()))))
+
+
+def _awaited(one: Any) -> Iterator[str]:
+    """Give the frames from a coroutine down to what it waits for."""
+    while one is not None:
+        kind = next((kind for kind in ("cr", "ag", "gi") if hasattr(one, f"{kind}_frame")), None)
+        frame = getattr(one, f"{kind}_frame", None)
+        if frame is not None:
+            yield f'  File "{frame.f_code.co_filename}", line {frame.f_lineno} in {frame.f_code.co_name}\n'
+        one = getattr(one, "gi_yieldfrom" if kind == "gi" else f"{kind}_await", None)
 
 
 def innermost(dump: str, root: str) -> str | None:

@@ -45,6 +45,13 @@ class Faced(Double, Plain):
     def _whom(self) -> Double:
         return self  # a face that it held beside itself would be a ring, which only the collector frees
 
+    def __getattr__(self, name: str) -> Any:
+        """Say how a double is asked, since what it is not is the surface of some SDK's client."""
+        raise AttributeError(
+            f"{type(self).__name__} has no attribute {name!r}: a double is called, as model(request); give an app that asks "
+            "a client's own methods a port, by the annotation of its parameter with a Protocol or as model.port(Protocol)"
+        )
+
     def lane(self, name: str) -> CallFace:
         """Give the plain face of one declared lane; LANE_UNDECLARED where there is no such lane."""
         self._declared(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -66,6 +67,9 @@ class Drift:
 class DriftingModel(Faced):
     """A double that answers anew each time: from a function ``(rng, request) -> reply``, or from a schema.
 
+    A function of one parameter is given the request alone, and one of none nothing: they draw nothing, so they answer the
+    same in every trial.
+
     The function's ``rng`` is a random.Random whose draws are keyed by seed, lane, request and occurrence, so the same seed
     gives the same replies in any interleaving; it may answer with text, a Reply, JSON (dict or list), a dataclass or
     pydantic instance, a Fault, or raise. A schema is a pydantic model class or a mapping of JSON Schema. ``seed`` is the
@@ -107,6 +111,17 @@ class DriftingModel(Faced):
         return self._source.choices.log
 
 
+_RNG = ("rng", "random", "rand")
+"""What people call a random generator."""
+
+
+def _first(function: Callable[..., Any]) -> str | None:
+    try:
+        return next(iter(inspect.signature(function).parameters), None)
+    except (ValueError, TypeError):  # a callable of C code shows no signature
+        return None
+
+
 def fake_of(what: Any) -> Fake:
     """Give what answers: a user's function, or values of a schema; DoubleError where it is neither."""
     if isinstance(what, Prepared):
@@ -121,6 +136,11 @@ def fake_of(what: Any) -> Fake:
             f"a DriftingModel answers from a function or a schema, got {shown}", hint="pass an instance or one of its methods"
         )
     takes = arity(what)
+    if takes == 1 and _first(what) in _RNG:
+        raise DoubleError(
+            f"{getattr(what, '__name__', 'the function')} takes {_first(what)} alone, and a function of one parameter is given the request",
+            hint="write (rng, request)",
+        )
     if takes is None:
         raise DoubleError(f"{getattr(what, '__name__', 'the function')} takes other arguments than (rng, request) or (request)")
     if takes == BOTH:

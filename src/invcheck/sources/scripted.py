@@ -62,15 +62,15 @@ class Script:
         spoken = f"call {call.ordinal} of {length}"
         others = [f'{lane.steps[0]} of lane "{name}"' for name, lane in self.lanes.items() if lane.steps]
         return ScriptedModelError(
-            f"the script is over: {spoken}{on}; {f'the nearest unmatched step is {others[0]}' if others else 'no step is left unmatched'}",
+            f"{spoken}{on}: the script is over{f'; the nearest unmatched step is {others[0]}' if others else ''}",
             code="SCRIPT_EXHAUSTED",
             lane=call.lane,
             n=call.n,
             length=length,
             call=spoken,
-            expected=f"at most {length} {'call' if length == 1 else 'calls'}{on}",
+            expected=f"at most {_counted(length, 'call')}{on}",
             got=f"call {call.ordinal}, which asked {show(call.request.last_user, 60)}",
-            hint="add a step, or say then_always() where more calls are fine",
+            hint="add a step, or let then-always (then_always() in Python) answer where more calls are fine",
         )
 
     def leftover(self) -> list[Finding]:
@@ -84,11 +84,15 @@ def _unused(name: str | None, lane: _Lane, left: list[Queued]) -> Finding:
     return Finding(
         "SCRIPT_UNUSED",
         Verdict.BROKEN,
-        f"{len(left)} of {lane.length} steps {'was' if len(left) == 1 else 'were'} not used{on}: {which}",
-        expected=f"{lane.length} calls{on}",
+        f"{len(left)} of {_counted(lane.length, 'step')} {'was' if len(left) == 1 else 'were'} not used{on}: {which}",
+        expected=f"{_counted(lane.length, 'call')}{on}",
         got=f"{lane.taken}",
-        hint="remove the step, or say optional=True",
+        hint="remove the step, or mark it optional: true (optional=True in Python)",
     )
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 class ScriptedModel(Faced):
