@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from invcheck import Chunk, DriftingModel, Reply, ScriptedModel, Text, ToolCall, Usage, VerificationError, step, testing
-from invcheck import session
+from invcheck import Chunk, DriftingModel, Reply, ScriptedModel, Text, ToolCall, Usage, VerificationError, session, step, testing
 from invcheck.double import Double
 from invcheck.errors import DoubleError, NotInTest, ScriptedModelError
 from invcheck.record import Record, opened

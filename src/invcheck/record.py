@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, Thread, current_thread, get_ident
 from typing import Protocol
 
+from invcheck import session
 from invcheck.errors import NotInTest
 from invcheck.vocabulary import Counts, Exchange, Finding, Json, Verdict, Waits
 
@@ -103,13 +104,79 @@ class Record:
         """Give what is wrong at the end: everything latched, then what the doubles have left over."""
         return [*self.latches, *(finding for double in self.doubles for finding in double.leftover())]
 
+    over = False
+
+    def close(self) -> None:
+        """End it: what arrives from now on came after the trial, changes nothing of it, and is told by `late`."""
+        self.__class__ = _Over
+
+
+class _Over(Record):
+    """A record whose trial is over; another class, so that one in use pays nothing for the question."""
+
+    over = True
+
+    def note(self, kind: str, **fields: Json) -> None:
+        """Nobody reads the journal any more."""
+
+    def arrive(self, entry: dict[str, Json]) -> None:
+        self.latch(after_return("a call"))
+        raise NotInTest("a call came after the app had returned", hint=_AWAIT)
+
+    def row(self, row: Json) -> None:
+        self.latch(after_return("a row of the ledger"))
+
+    def effect(self, name: str, **fields: Json) -> None:
+        self.latch(after_return(f"the effect {name!r}"))
+
+    def wait(self, seconds: float) -> None:
+        """A wait alone is nothing that anybody did."""
+
+    def breach(self, breach: dict[str, Json]) -> None:
+        _late.append((self.seed, breach))
+
+    def latch(self, finding: Finding) -> None:
+        _late.append((self.seed, finding))
+
+    def read(self, source: str, where: str) -> None:
+        """A read alone is nothing that anybody did."""
+
+
+_AWAIT = "let the app wait for what it began (join the thread, await the task) before it returns"
+_late: list[tuple[int, Finding | dict[str, Json]]] = []
+
+
+def after_return(what: str) -> Finding:
+    """Give the finding of something that arrived when its trial was over and had been judged."""
+    return Finding("AFTER_RETURN", Verdict.ERRORED, f"{what} came after the app had returned and was not judged", hint=_AWAIT)
+
+
+def late() -> list[tuple[int, Finding | dict[str, Json]]]:
+    """Hand over what came after the end of a trial, each with that trial's seed, and forget it: findings, and breaches."""
+    taken = _late[:]
+    del _late[: len(taken)]
+    return taken
+
 
 _current: Record | None = None
+_strays: dict[int, tuple[Thread | None, Record]] = {}
 
 
 def current() -> Record | None:
-    """Give the record of the trial in hand, or None outside of one."""
-    return _current
+    """Give the record of the trial in hand, or None outside of one; a thread that outlived its trial has that trial's."""
+    return _of_thread() if _strays else _current
+
+
+def stray(ident: int, thread: Thread | None, record: Record) -> None:
+    """Say that a thread outlives its trial: whatever it does is that trial's, and of no other."""
+    _strays[ident] = thread, record
+
+
+def _of_thread() -> Record | None:
+    thread, record = _strays.get(get_ident(), (None, None))
+    if record is None or (thread is not None and thread is not current_thread()):  # numbers of threads come again
+        return _current
+    return record
 
 
 def hold(record: Record | None) -> Record | None:
@@ -129,14 +196,39 @@ def opened(record: Record) -> Iterator[Record]:
         hold(before)
 
 
+def offered() -> Record | None:
+    """Give the record in hand, which a test of another runner opens when it is first asked for; None outside of a test."""
+    if _current is None:
+        session.ask()
+    return _current
+
+
 def required(what: str) -> Record:
     """Give the record in hand, or raise NotInTest naming what was built outside of a test."""
-    if _current is None:
-        raise NotInTest(
-            f"{what} was built outside of a test",
-            hint="build it in a check, or inside `with invcheck.testing():`",
-        )
-    return _current
+    held = offered()
+    if held is None:
+        raise NotInTest(f"{what} was built outside of a test", hint=session.hint())
+    return held
+
+
+def breached(breach: dict[str, Json]) -> Finding:
+    """Give the finding of one attempt to leave the sandbox: what was wanted, through what, by which line.
+
+    >>> print(breached({"wanted": "api.example.com:443", "via": "httpx", "where": "app.py:ask", "line": 7, "count": 2}).message)
+    api.example.com:443 was wanted, through httpx, at app.py:7 in ask
+    """
+    file, _, function = str(breach["where"]).rpartition(":")
+    site = f"at {file}:{breach['line']} in {function}" if breach["line"] is not None else str(breach["where"])
+    return Finding(
+        "NETWORK",
+        Verdict.BROKEN,
+        f"{breach['wanted']} was wanted, through {breach['via']}, {site}",
+        path="$.breaches",
+        expected="nothing reaches the network",
+        got=str(breach["wanted"]),
+        hint="did you forget a double? bind one where the app builds its client",
+        count=int(breach["count"]),
+    )
 
 
 class VerificationError(AssertionError):
@@ -156,6 +248,7 @@ def testing(*, seed: int = 0) -> Iterator[Record]:  # noqa: PT028  # no test, al
     """Open a place where doubles may be built; at its end everything latched or left over raises VerificationError.
 
     An error that already leaves the block is never masked. Time passes at once: a double's waits are noted, not slept.
+    Attempts to leave the sandbox go to the trial or test around the block, and are findings here where there is none.
 
     >>> import invcheck
     >>> with invcheck.testing():
@@ -163,10 +256,16 @@ def testing(*, seed: int = 0) -> Iterator[Record]:  # noqa: PT028  # no test, al
     ...     model("hi").text
     'hello'
     """
-    record = Record(seed)
-    with opened(record):
-        yield record
-    broken = [finding for finding in record.findings() if finding.verdict is not Verdict.KEPT]
+    record, around = Record(seed), _current
+    try:
+        with opened(record):
+            yield record
+    finally:
+        if around is not None:
+            for breach in record.breaches:
+                around.breach(breach)
+    left = [breached(breach) for breach in record.breaches] if around is None else []
+    broken = left + [finding for finding in record.findings() if finding.verdict is not Verdict.KEPT]
     if broken:
         raise VerificationError(broken)
 

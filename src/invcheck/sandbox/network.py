@@ -17,16 +17,20 @@ from typing import Any
 
 from invcheck import record
 from invcheck.errors import NetworkBlocked
+from invcheck.freeze import packed, unpacked
 from invcheck.sandbox import ambient, listeners
 from invcheck.vocabulary import Json
 
 HINT = "did you forget a double? bind one where the app builds its client"
 _WHY = "the network is cut in a trial"
 
+# held on to, since an app may replace what stands in os
+_append, _pread, _process, _status = os.write, os.pread, os.getpid, os.fstat
 _hooked = False
-_armed = False
+_armed: bool | None = None
 _notes: int | None = None
 _merged = 0
+_forked = False
 _pending: list[dict[str, Json]] = []
 
 
@@ -42,6 +46,14 @@ def install(notes: int | None = None, *, armed: bool = True) -> None:
     if not _hooked:
         _hooked = True
         sys.addaudithook(_hook)
+        os.register_at_fork(after_in_parent=_parted, after_in_child=_begun)
+
+
+def arm(armed: bool | None) -> bool | None:
+    """Refuse every attempt from now on (True), those in a trial (False) or none (None); gives how it was before."""
+    global _armed  # one gate per process
+    before, _armed = _armed, armed
+    return before
 
 
 def notes_file() -> int:
@@ -55,13 +67,10 @@ def notes_file() -> int:
 
 def noted(notes: int, since: int = 0) -> tuple[list[dict[str, Json]], int]:
     """Give the attempts noted from byte ``since`` on, each with its ``process``, and where the notes end."""
-    size = os.fstat(notes).st_size
+    size = _status(notes).st_size
     if size == since:
         return [], size
-    import json  # noqa: PLC0415  # only where somebody tried
-
-    text = os.pread(notes, size - since, since).decode("ascii")
-    return [json.loads(line) for line in text.splitlines()], size
+    return [unpacked(line) for line in _pread(notes, size - since, since).splitlines()], size
 
 
 def pending() -> list[dict[str, Json]]:
@@ -75,19 +84,30 @@ def pending() -> list[dict[str, Json]]:
 def merge() -> None:
     """Take in what children by fork noted since the last time."""
     global _merged  # how far the notes were read
-    if _notes is None:
+    if _notes is None or not _forked:
         return
     notes, _merged = noted(_notes, _merged)
     for note in notes:
-        if note.pop("process") != os.getpid():
+        if note.pop("process") != _process():
             _enter(note)
+
+
+def _parted() -> None:
+    global _forked  # noqa: PLW0603  # from the first fork on there may be a child that notes something
+    _forked = True
+
+
+def _begun() -> None:
+    global _forked  # noqa: PLW0603  # a new process has no children yet, and what was noted so far is its parent's
+    _forked = False
+    skip()
 
 
 def skip() -> None:
     """Leave aside what was noted so far: a child that handled a whole case has told it itself."""
     global _merged  # noqa: PLW0603  # how far the notes were read
     if _notes is not None:
-        _merged = os.fstat(_notes).st_size
+        _merged = _status(_notes).st_size
 
 
 def check(event: str, host: Any, port: Any) -> None:
@@ -97,7 +117,7 @@ def check(event: str, host: Any, port: Any) -> None:
 
 def _hook(event: str, args: tuple[Any, ...]) -> None:
     judge = JUDGES.get(event)
-    if judge is not None and (_armed or record.current() is not None):
+    if judge is not None and (_armed or (_armed is False and record.current() is not None)):
         wanted = judge(*args)
         if wanted is not None:
             _refuse(event, *wanted)
@@ -168,9 +188,7 @@ def _refuse(event: str, host: str, port: int | None) -> None:
 
 def _write(breach: dict[str, Json]) -> None:
     if _notes is not None:
-        import json  # noqa: PLC0415  # only where somebody tries
-
-        os.write(_notes, (json.dumps({**breach, "process": os.getpid()}) + "\n").encode("ascii"))
+        _append(_notes, packed({**breach, "process": _process()}))
 
 
 def _enter(breach: dict[str, Json]) -> None:
