@@ -65,6 +65,8 @@ def subject(check: Check) -> Subject:
                 probe(spec, tmp=None, load=resolve)
     with _about(check, "model"):
         double = read_double(check.model, load=resolve) if check.model is not None else None
+        if double is not None and check.function is None and setup is None:
+            binding.takes_model(function)
     if check.function is not None:
         _filled(check.name, function, binding.GIVEN if double is not None else binding.GIVEN - {"model"})
     return Subject(check, function, setup, double, binding.wanted(function))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from invcheck import _collect, _judge, _trial, binding, results, suite
+from invcheck.assertions.implied import unasked
 from invcheck.engines import channel
 from invcheck.engines.spare import Spare
 from invcheck.errors import CheckFileError, InvcheckError, Unevaluated
@@ -105,6 +106,8 @@ def case(task: Json, emit: Emit) -> Json:
             tally.again(seed, spare.ask(seed))
             folders.clear(imported)
     tally.across(across.finish(complete=task["complete"]))
+    if not tally.asked and not tally.found:
+        tally.across(unasked(check.model, check.claims))
     folders.clear(first)
     return results.plain(tally.result(check, chosen, task["seed"], folders))
 
@@ -128,10 +131,12 @@ class Tally:
     trials: dict[str, int] = field(default_factory=lambda: {verdict.value: 0 for verdict in Verdict})
     found: dict[tuple[int | None, str, str | None, str | None], Finding] = field(default_factory=dict)
     outputs: set[str | int] = field(default_factory=set)
+    asked: bool = False
 
     def add(self, seed: int, verdict: Verdict, findings: tuple[Finding, ...], observation: Json) -> None:
         """Enter one trial."""
         self.trials[verdict.value] += 1
+        self.asked = self.asked or bool(observation["calls"])
         text = observation.get("output_text", observation["output"])
         self.outputs.add(hash(text) if type(text) is str else digest(observation["output"]))
         for finding in findings:

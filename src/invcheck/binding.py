@@ -66,6 +66,24 @@ def fits(function: Callable[..., object], value: Json, names: AbstractSet[str] =
         raise _left_empty(shape, empty[0], value)
 
 
+def takes_model(function: Callable[..., object]) -> None:
+    """Refuse a function that a double cannot reach, since no parameter is named ``model``: CheckFileError INPUT_MISMATCH.
+
+    >>> takes_model(lambda question, modle=None: question)
+    Traceback (most recent call last):
+    invcheck.errors.CheckFileError: no parameter of <lambda>(question, modle) takes the model
+      hint: did you mean 'model' in place of 'modle'?
+    """
+    shape = _shaped(function)
+    if "model" in shape.names:
+        return
+    from invcheck.resolve import did_you_mean  # noqa: PLC0415  # only a mistake pays for it
+
+    near = next((name for name in shape.names if did_you_mean(name, ["model"])), None)
+    hint = f"did you mean 'model' in place of {near!r}?" if near else "name a parameter `model`, or let a setup hand over trial.model"
+    raise CheckFileError(f"no parameter of {shape.name} takes the model", code="INPUT_MISMATCH", hint=hint)
+
+
 def arguments(function: Callable[..., object], value: Json, given: Mapping[str, object]) -> dict[str, Any]:
     """Give the keyword arguments with which ``function`` is called for the input ``value``.
 

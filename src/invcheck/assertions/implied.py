@@ -5,14 +5,17 @@ The first cause is the finding; claims about what it left behind are unjudged, n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from invcheck.errors import NotJson
 from invcheck.freeze import one_line, show
 from invcheck.paths import Path, compile_path
 from invcheck.vocabulary import Finding, Json, Place, Verdict
+
+if TYPE_CHECKING:
+    from invcheck.assertions.claim import Claim
 
 EVERYTHING = compile_path("$")
 OUTPUT = (compile_path("$.output"), compile_path("$.output_text"))
@@ -128,3 +131,27 @@ def _unparsed(document: Json, defect: NotJson) -> Finding:
         expected="one strict JSON text",
         got=show(document.get("output_text")),
     )
+
+
+def unasked(model: Json, claims: Sequence[Claim]) -> tuple[Finding, ...]:
+    """Miss the calls of a check's double that no trial asked, and that has no step which could be left over.
+
+    A claim that looks at the calls has said already what they are to be.
+    """
+    if model is None or not _open_ended(model):
+        return ()
+    if any(part.covers(read) for claim in claims for read in claim.reads() for part in _CALLED):
+        return ()
+    hint = "say calls: 0 where the app must not ask; else hand the model to whatever asks"
+    return (Finding("MODEL_UNASKED", Verdict.BROKEN, "no trial asked the model", path="$.calls", expected="a call", got="none", hint=hint),)
+
+
+_CALLED = (compile_path("$.calls"), compile_path("$.counts"))
+
+
+def _open_ended(model: Json) -> bool:
+    """Whether a double drifts, or holds nothing but steps for ever: a script without a step says that nothing is asked."""
+    if "drifting" in model:
+        return True
+    steps = [step for script in model.get("lanes", {None: model.get("script")}).values() for step in script]
+    return bool(steps) and all(isinstance(step, Mapping) and "then-always" in step for step in steps)
