@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,6 +92,82 @@ def test_a_path_that_is_not_there_is_told_and_the_rest_is_found(project: Path) -
     found = discover(["checks/answer.yaml", "checks/answers.yaml", "nowhere/a.yaml", "checks/notes.txt", "../a.yaml"], project)
     assert names(found) == (["checks/answers.yaml"], [], ["MISSING_FILE", "MISSING_FILE", "WRONG_FILE", "OUTSIDE_PROJECT"])
     assert [each.hint for each in found.problems][:2] == ["did you mean checks/answers.yaml?", None]
+
+
+def test_nothing_but_what_is_hidden_is_passed_over(project: Path) -> None:
+    """A folder or a file whose name begins with an underscore is searched, and an ending counts in any case."""
+    put(project, "checks/_drafts/bad.yaml", "checks/_b.yml", "checks/BAD.YAML", "checks/check_c.PY")
+    put(project, "checks/.hidden/h.yaml", "checks/__pycache__/p.yaml", "checks/snapshots/s.yaml")
+    assert names(discover([], project)) == (["checks/BAD.YAML", "checks/_b.yml", "checks/_drafts/bad.yaml"], ["checks/check_c.PY"], [])
+    assert names(discover(["checks/BAD.YAML", "checks/check_c.PY"], project)) == (["checks/BAD.YAML"], ["checks/check_c.PY"], [])
+
+
+def test_a_link_is_followed_and_a_circle_is_not(project: Path) -> None:
+    """Under the name of the link, wherever it leads; a folder inside itself, by whatever way, is searched once."""
+    put(project, "checks/a/a.yaml", "checks/b/b.yaml", "elsewhere/deep/c.yaml")
+    (project / "checks/link").symlink_to(project / "elsewhere")
+    (project / "checks/a/up").symlink_to(project / "checks")
+    (project / "checks/a/over").symlink_to(project / "checks/b")
+    (project / "checks/b/back").symlink_to(project / "checks/a")
+    (project / "checks/itself").symlink_to(project / "checks/itself")
+    expected = ["a/a.yaml", "a/over/b.yaml", "b/b.yaml", "b/back/a.yaml", "link/deep/c.yaml"]
+    assert names(discover([], project)) == ([f"checks/{name}" for name in expected], [], [])
+
+
+def test_a_folder_that_cannot_be_read_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands in it is not known, so it is a problem of the run; the rest is found."""
+    put(project, "checks/a.yaml", "checks/shut/b.yaml")
+    listed = os.listdir
+
+    def listdir(folder: str) -> list[str]:
+        if Path(folder).name == "shut":
+            raise PermissionError(13, "Permission denied")
+        return listed(folder)
+
+    monkeypatch.setattr(os, "listdir", listdir)
+    found = discover([], project)
+    assert names(found) == (["checks/a.yaml"], [], ["UNREADABLE_FOLDER"])
+    assert (str(found.problems[0].place), found.problems[0].message) == ("checks/shut", "this folder cannot be read: Permission denied")
+
+
+def test_a_link_to_nothing_is_told(project: Path) -> None:
+    """A check file or any Python file that cannot be read might hold checks."""
+    (project / "checks").mkdir()
+    (project / "checks/gone.py").symlink_to("nowhere.py")
+    (project / "checks/lost.yaml").symlink_to("nowhere.yaml")
+    found = discover([], project)
+    assert names(found) == ([], [], ["UNREADABLE_FILE"] * 2)
+    assert [str(each.place) for each in found.problems] == ["checks/gone.py", "checks/lost.yaml"]
+
+
+def test_a_named_file_that_cannot_be_read_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that was found."""
+    put(project, "checks/a.yaml")
+
+    def read_bytes(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    assert names(discover(["checks/a.yaml"], project)) == ([], [], ["UNREADABLE_FILE"])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (HEAD + ONE, ["MISNAMED_FILE"]),
+        ("import invcheck\n\n@invcheck.check(expect=[])\ndef a(trial): ...\n", ["MISNAMED_FILE"]),
+        ("from invcheck import check\n\n@check\ndef a(trial): ...\n", ["MISNAMED_FILE"]),
+        ("from other import check\n\n@check\ndef a(trial): ...\n", []),
+        ("import invcheck\n\n@checked\ndef a(trial): ...\n# @check is not here\n", []),
+    ],
+)
+def test_checks_in_a_file_of_another_name_are_told(project: Path, text: str, told: list[str]) -> None:
+    """A Python file that declares checks and is not called check_*.py would never run; a file that is named itself does."""
+    put(project, "checks/answers.py", text=text)
+    found = discover([], project)
+    assert (names(found), [str(each.place) for each in found.problems]) == (([], [], told), ["checks/answers.py"] * len(told))
+    assert names(discover(["checks/answers.py"], project)) == ([], ["checks/answers.py"], [])
+    assert names(discover(["checks", "checks/answers.py"], project)) == ([], ["checks/answers.py"], [])
 
 
 def test_a_project_without_checks_has_none(project: Path) -> None:

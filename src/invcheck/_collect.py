@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -16,13 +17,15 @@ from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, Usage
 from invcheck.resolve import did_you_mean, raised
 from invcheck.suite import Check
 from invcheck.suite.declare import forget, registered
+from invcheck.suite.entries import FIRST
 from invcheck.vocabulary import Place
 
 DEFAULT = "checks"
 """The folder that is looked into when no path is given."""
 
 _NOT_CHECKS = frozenset({("checks", "snapshots"), ("checks", "repros"), ("checks", "fixtures")})
-_YAML = (".yaml", ".yml")
+_YAML, _PYTHON = (".yaml", ".yml"), ".py"
+_DECLARES = re.compile(rb"^@(?:\w+\.)*check\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +40,22 @@ class Found:
 def discover(paths: Sequence[str | Path], root: Path) -> Found:
     """Find ``*.yaml``, ``*.yml`` and ``check_*.py`` in the folders among ``paths``, and take the files among them as they are.
 
-    The project itself stands for its folder ``checks``, which is also searched without paths, if it is there. Hidden folders
-    and ``checks/snapshots``, ``checks/repros`` and ``checks/fixtures`` are left out. A path that is not there is a problem,
-    MISSING_FILE.
+    The project itself stands for its folder ``checks``, which is also searched without paths, if it is there. Links are
+    followed. Left out are what is hidden, ``__pycache__``, ``checks/snapshots``, ``checks/repros`` and ``checks/fixtures``.
+    Problems are: a path that is not there, MISSING_FILE; a folder or file that cannot be read, UNREADABLE_FOLDER and
+    UNREADABLE_FILE; a Python file of another name that declares checks, which would never run, MISNAMED_FILE.
     """
     files: set[Path] = set()
     problems: list[UsageError] = []
     for path in [Path(path) for path in paths] or [Path(DEFAULT)]:
         try:
-            files.update(_below(_inside(path, root), root, optional=not paths))
+            files.update(_below(_inside(path, root), root, problems, optional=not paths))
         except UsageError as problem:
             problems.append(problem)
     ordered = sorted(files, key=Path.as_posix)
-    python = tuple(file for file in ordered if file.suffix == ".py")
-    return Found(tuple(file for file in ordered if file.suffix != ".py"), python, tuple(problems))
+    python = tuple(file for file in ordered if _ending(file) == _PYTHON)
+    told = {(each.code, str(each.place)): each for each in problems if each.code != "MISNAMED_FILE" or Path(str(each.place)) not in files}
+    return Found(tuple(file for file in ordered if _ending(file) != _PYTHON), python, tuple(told.values()))
 
 
 def _inside(path: Path, root: Path) -> Path:
@@ -61,24 +66,54 @@ def _inside(path: Path, root: Path) -> Path:
     return Path(DEFAULT) if full == root else full.relative_to(root)
 
 
-def _below(path: Path, root: Path, *, optional: bool) -> list[Path]:
+def _below(path: Path, root: Path, problems: list[UsageError], *, optional: bool) -> list[Path]:
     full = root / path
     if full.is_file():
-        if path.suffix not in (*_YAML, ".py"):
+        if _ending(path) not in (*_YAML, _PYTHON):
             raise _wrong(path, "this is no check file", "WRONG_FILE", "check files are *.yaml, *.yml and check_*.py")
-        return [path]
+        return [path] if _read(path, root, problems) is not None else []
     if not full.is_dir():
         if optional:
             return []
         near = did_you_mean(path.name, sorted(each.name for each in full.parent.iterdir())) if full.parent.is_dir() else None
-        hint = f"did you mean {(path.parent / near).as_posix()}?" if near else None
+        hint = f"did you mean {(path.parent / near).as_posix()}?" if near else FIRST if path == Path(DEFAULT) else None
         raise _wrong(path, "there is no such file or folder", "MISSING_FILE", hint)
-    found = []
-    for folder, folders, names in os.walk(full):
-        here = Path(folder).relative_to(root)
-        folders[:] = [name for name in folders if name[0] not in "._" and (here / name).parts not in _NOT_CHECKS]
-        found += [here / name for name in names if _is_check(name)]
-    return found
+    return list(_search(path, root, (), problems))
+
+
+def _search(folder: Path, root: Path, above: tuple[str, ...], problems: list[UsageError]) -> Iterator[Path]:
+    """The check files below a folder; ``above`` are the folders that led to it, so that a circle of links ends."""
+    real = os.path.realpath(root / folder)
+    if real in above or folder.name == "__pycache__" or folder.parts in _NOT_CHECKS:
+        return
+    try:
+        names = sorted(name for name in os.listdir(root / folder) if not name.startswith("."))  # noqa: PTH208  # names, not paths
+    except OSError as error:
+        problems.append(_wrong(folder, f"this folder cannot be read: {error.strerror}", "UNREADABLE_FOLDER", None))
+        return
+    for path in (folder / name for name in names):
+        if os.path.isdir(root / path):  # noqa: PTH112  # a link to itself is no folder, and no error
+            yield from _search(path, root, (*above, real), problems)
+        elif _ending(path) in (*_YAML, _PYTHON):
+            text = _read(path, root, problems)
+            if text is None or (_ending(path) == _PYTHON and not path.name.startswith("check_")):
+                _named_otherwise(path, text or b"", problems)
+            else:
+                yield path
+
+
+def _read(path: Path, root: Path, problems: list[UsageError]) -> bytes | None:
+    try:
+        return (root / path).read_bytes()
+    except OSError as error:
+        problems.append(_wrong(path, f"this file cannot be read: {error.strerror}", "UNREADABLE_FILE", None))
+        return None
+
+
+def _named_otherwise(path: Path, text: bytes, problems: list[UsageError]) -> None:
+    if b"invcheck" in text and _DECLARES.search(text):
+        hint = f"call it {(path.parent / f'check_{path.name}').as_posix()}"
+        problems.append(_wrong(path, "this file declares checks, and only files check_*.py are searched for them", "MISNAMED_FILE", hint))
 
 
 def _wrong(path: Path, message: str, code: str, hint: str | None) -> UsageError:
@@ -86,8 +121,8 @@ def _wrong(path: Path, message: str, code: str, hint: str | None) -> UsageError:
     return UsageError(message, code=code, place=Place(path.as_posix()), hint=hint)
 
 
-def _is_check(name: str) -> bool:
-    return not name.startswith(".") and (name.endswith(_YAML) or (name.startswith("check_") and name.endswith(".py")))
+def _ending(path: Path) -> str:
+    return path.suffix.casefold()
 
 
 def yaml_checks(path: Path, root: Path) -> tuple[list[Check], list[CheckFileError]]:
