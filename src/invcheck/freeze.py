@@ -241,6 +241,8 @@ def _unknown(value: object) -> NoReturn:
 # what JSONEncoder(ensure_ascii=False, ...) makes anew for each text, made once
 _encoder: Callable[..., Callable[[Json, int], tuple[str, ...]]] = vars(json.encoder)["c_make_encoder"]
 _encode = _encoder(None, _unknown, vars(json.encoder)["encode_basestring"], None, ":", ",", True, False, False)
+_pack = _encoder(None, _unknown, vars(json.encoder)["encode_basestring_ascii"], None, ":", ",", False, False, True)
+_unpack: Callable[[str, int], tuple[Json, int]] = vars(json.JSONDecoder())["scan_once"]
 _spell = _encoder(None, _name, vars(json.encoder)["encode_basestring"], None, ": ", ", ", False, False, True)
 
 
@@ -256,6 +258,32 @@ def canonical(value: Json) -> bytes:
         return "".join(_encode(value, 0)).encode("utf-8", "backslashreplace")
     except (ValueError, TypeError, RecursionError) as error:
         raise NotJson(f"this value has no canonical form: {error}") from error
+
+
+def packed(value: Json) -> bytes:
+    """Give plain JSON as one line of ASCII, keys in their order, for `unpacked` in another process.
+
+    Whatever an app did to the module json since it was imported, these two know nothing of it.
+
+    >>> packed({"b": "\u00e9", "a": [1]})
+    b'{"b":"\\u00e9","a":[1]}\n'
+    """
+    return "".join(_pack(value, 0)).encode("ascii") + b"\n"
+
+
+def unpacked(line: bytes) -> Json:
+    """Give what `packed` made a line of; ValueError for what is none.
+
+    >>> unpacked(packed({"a": 1}))
+    {'a': 1}
+    """
+    try:
+        value, end = _unpack(line.decode("ascii"), 0)
+    except (StopIteration, RecursionError) as error:
+        raise ValueError("this is no JSON") from error
+    if line[end:].strip():
+        raise ValueError("text stands after the value")
+    return value
 
 
 def digest(value: Json) -> str:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from invcheck.engines.spare import Spare
 
 APP = """
@@ -111,6 +113,13 @@ def test_a_finding_that_its_trial_alone_does_not_show_is_told(tmp_path: Path) ->
     assert alone.returncode == 0
 
 
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the test runner's own threads out of account."""
+    monkeypatch.setattr("invcheck.engines.spare.other_threads", lambda: 0)
+
+
+@pytest.mark.usefixtures("alone")
 def test_a_spare_does_every_task_from_the_same_state() -> None:
     """A spare answers from the state in which it was made, whatever this process, or an earlier task of it, did since."""
     state = ["before"]
@@ -124,6 +133,7 @@ def test_a_spare_does_every_task_from_the_same_state() -> None:
         assert [spare.ask(1), spare.ask(2)] == [[1, "before", "asked"], [2, "before", "asked"]]
 
 
+@pytest.mark.usefixtures("alone")
 def test_a_spare_that_dies_or_is_not_wanted_answers_nothing() -> None:
     """Work that ends its process gives None, and the next task is done all the same; without a copy every answer is None."""
     with Spare(lambda task: os._exit(3) if task == "die" else task) as spare:

@@ -9,16 +9,22 @@ import os
 import sys
 from _thread import _count as other_threads
 from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TypeAlias
 
 from invcheck.errors import InvcheckError, NetworkBlocked
+from invcheck.freeze import packed, unpacked
 from invcheck.sandbox import network
 from invcheck.sandbox.inherited import inherited
 from invcheck.vocabulary import Json, Place
 
 Emit: TypeAlias = Callable[[Json], None]
 Handler: TypeAlias = Callable[[Json, Emit], Json]
+
+# an app may replace what it finds in os, as a fake file system does: the channel holds on to its own
+_fork, _leave, _process, _read, _wait, _write = os.fork, os._exit, os.getpid, os.read, os.waitpid, os.write
+_exit_code = os.waitstatus_to_exitcode
 
 
 def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> None:
@@ -30,8 +36,7 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
     lose, they are handled here. InvcheckError in a process that is no worker.
     """
     import faulthandler  # noqa: PLC0415  # the supervisor asks a stuck worker where it stands
-    import json  # noqa: PLC0415  # the supervisor may import this module for its names alone
-    from signal import SIGUSR1, signal  # noqa: PLC0415  # likewise
+    from signal import SIGUSR1, signal  # noqa: PLC0415  # the supervisor may import this module for its names alone
 
     from invcheck.engines import stuck  # noqa: PLC0415  # likewise
 
@@ -40,48 +45,66 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
         raise InvcheckError("this process is no worker", hint="workers are started by `invcheck run`")
 
     def waiting(_number: int, _frame: object) -> None:
-        os.write(channel.frames, stuck.coroutines().encode("utf-8", "replace"))
+        _write(channel.frames, stuck.coroutines().encode("utf-8", "replace"))
 
     # the C-level answer comes from inside C code too, and knows no coroutine that waits: the interpreter's own is added to it
     signal(SIGUSR1, waiting)
     faulthandler.register(SIGUSR1, file=channel.frames, all_threads=True, chain=True)
 
     def handle(task: Json) -> None:
-        process = os.getpid()
+        process = _process()
 
         def send(message: Json) -> None:
-            if os.getpid() != process:
-                os._exit(1)  # a forked child of the app came back up to us: it must not speak for the worker
-            write(channel.messages, (json.dumps(message, ensure_ascii=True, separators=(",", ":")) + "\n").encode("ascii"))
+            if _process() != process:
+                _leave(1)  # a forked child of the app came back up to us: it must not speak for the worker
+            if "event" not in message:
+                _flush()  # first: whoever dies of it has not answered
+            write(channel.messages, packed(message))
 
         send(answer(handlers, task, lambda event: send({"event": event})))
 
+    answered = os.pipe()
+    os.set_blocking(answered[0], False)
     for line in lines(channel.tasks):
-        task = json.loads(line)
+        task = unpacked(line)
         if task["do"] in apart and not other_threads():
-            _in_child(partial(handle, task))
+            _in_child(partial(handle, task), answered)
             network.skip()
         else:
             handle(task)
 
 
-def _in_child(work: Callable[[], None]) -> None:
-    """Do the work in a forked child; where it dies, this process dies the same way, and the supervisor sees it."""
-    child = os.fork()
+def _in_child(work: Callable[[], None], answered: tuple[int, int]) -> None:
+    """Do the work in a forked child; where it dies, this process dies the same way, and the supervisor sees it.
+
+    The child says through the pipe ``answered`` that it came to its end: an app may leave with status 0, or become another
+    program that does.
+    """
+    child = _fork()
     if child == 0:
         work()
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(0)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        _write(answered[1], b".")
+        _leave(0)
+    code = _exit_code(_wait(child, 0)[1])
     if code < 0:
         import signal  # noqa: PLC0415  # only where something died
 
         if -code != signal.SIGKILL:  # which nobody can handle otherwise
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
-    if code:
-        os._exit(code)
+    try:
+        said = _read(answered[0], 1)
+    except BlockingIOError:
+        said = b""
+    if code or not said:
+        _leave(code)
+
+
+def _flush() -> None:
+    """Have what user code printed come out; what is left of its streams may raise whatever it likes."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(BaseException):
+            stream.flush()
 
 
 def answer(handlers: Mapping[str, Handler], task: Json, emit: Emit) -> Json:
@@ -128,7 +151,7 @@ def _where(error: BaseException) -> str:
 def lines(descriptor: int) -> Iterator[bytes]:
     """Give the lines that arrive on a descriptor until its other end is closed."""
     held = b""
-    while part := os.read(descriptor, 1 << 16):
+    while part := _read(descriptor, 1 << 16):
         *lines, held = (held + part).split(b"\n")
         yield from lines
 
@@ -137,4 +160,4 @@ def write(descriptor: int, data: bytes) -> None:
     """Write all of it."""
     view = memoryview(data)
     while view:
-        view = view[os.write(descriptor, view) :]
+        view = view[_write(descriptor, view) :]

@@ -165,8 +165,8 @@ class Pool:
             for message in worker.hear(_now()):
                 yield index, message
         last: Json = None
-        if ended is not None:
-            last = {"died": ended, "breaches": worker.breaches()}
+        if ended is not None or worker.garbled:
+            last = {"died": ended or "it sent what is no message", "breaches": worker.breaches()}
         elif worker.task is not None and _now() - worker.since >= self._cap:
             last = {"capped": self._cap, "where": worker.standing(), "breaches": worker.breaches()}
         if last is not None:

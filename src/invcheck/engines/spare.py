@@ -6,11 +6,17 @@ import json
 import os
 from _thread import _count as other_threads
 from collections.abc import Callable
+from itertools import takewhile
 from types import TracebackType
 from typing import Self
 
 from invcheck.engines.channel import lines, write
+from invcheck.freeze import packed, unpacked
 from invcheck.vocabulary import Json
+
+# held on to, since the work may replace what stands in os
+_fork, _leave, _process, _wait = os.fork, os._exit, os.getpid, os.waitpid
+_OVER = b"over"
 
 
 class Spare:
@@ -25,7 +31,7 @@ class Spare:
             return
         asked, self._ask = os.pipe()
         self._answers, answers = os.pipe()
-        self._pid = os.fork()
+        self._pid = _fork()
         if self._pid == 0:
             os.close(self._ask)
             os.close(self._answers)
@@ -40,22 +46,26 @@ class Spare:
         if self._pid is not None:
             os.close(self._ask)
             os.close(self._answers)
-            os.waitpid(self._pid, 0)
+            _wait(self._pid, 0)
 
     def ask(self, task: Json) -> Json:
         """Give what ``work`` makes of the task in the process as it was, None where it died or there is no copy."""
         if self._pid is None:
             return None
-        write(self._ask, json.dumps(task).encode("ascii") + b"\n")
-        return json.loads(next(lines(self._answers), b"null"))
+        write(self._ask, packed(task))
+        heard = [*takewhile(lambda line: line != _OVER, lines(self._answers))]
+        return unpacked(heard[0]) if heard else None
 
 
 def _serve(work: Callable[[Json], Json], asked: int, answers: int) -> None:
     for line in lines(asked):
-        child = os.fork()
+        child = _fork()
         if child == 0:
-            write(answers, json.dumps(work(json.loads(line))).encode("ascii") + b"\n")
-            os._exit(0)
-        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
-            write(answers, b"null\n")
-    os._exit(0)
+            process = _process()
+            answer = packed(work(unpacked(line)))
+            if _process() == process:  # else a child of the work came back up to us, and must not speak for it
+                write(answers, answer)
+            _leave(0)
+        _wait(child, 0)
+        write(answers, _OVER + b"\n")  # whether or not there was an answer: the work may leave without one
+    _leave(0)

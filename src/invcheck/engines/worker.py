@@ -12,11 +12,13 @@ from typing import NoReturn
 
 from invcheck.engines import confine, stuck
 from invcheck.errors import InvcheckError
+from invcheck.freeze import packed, unpacked
 from invcheck.sandbox import environ, network
 from invcheck.sandbox.inherited import VARIABLE, Inherited
 from invcheck.vocabulary import Json
 
 _NO_EXEC = 97
+_MESSAGES = frozenset({"event", "done", "failed"})
 
 
 class NotConfined(OSError):
@@ -40,6 +42,7 @@ class Worker:
         self._outbox = self._inbox = b""
         self._told = 0  # how many bytes of the notes belong to earlier tasks
         self._status: int | None = None
+        self.garbled = False
         for name in ("home", "temp"):
             Path(temp, name).mkdir(parents=True)
         self._notes, self._frames = network.notes_file(), network.notes_file()
@@ -97,11 +100,9 @@ class Worker:
 
     def give(self, index: int, task: Json, now: float) -> None:
         """Hand over a task; it is written as the worker reads."""
-        import json  # noqa: PLC0415  # once a run has a task
-
         self.task, self.since = index, now
         _, self._told = network.noted(self._notes, self._told)
-        self._outbox += (json.dumps(task, ensure_ascii=True, separators=(",", ":")) + "\n").encode("ascii")
+        self._outbox += packed(task)
         self.flush()
 
     def flush(self) -> int | None:
@@ -116,19 +117,25 @@ class Worker:
         return None
 
     def hear(self, now: float) -> list[Json]:
-        """Give the messages that arrived since; the last one of a task frees the worker."""
-        import json  # noqa: PLC0415  # once a run has a message
-
+        """Give the messages that arrived since; the last one of a task frees the worker, what is none makes it ``garbled``."""
         with suppress(BlockingIOError):
             while part := os.read(self.messages, 1 << 16):
                 self._inbox += part
         *lines, self._inbox = self._inbox.split(b"\n")
-        heard = [json.loads(line) for line in lines]
+        heard = [message for line in lines if (message := self._message(line)) is not None]
         if heard:
             self.since = now
         if any("event" not in message for message in heard):
             self.task = None
         return heard
+
+    def _message(self, line: bytes) -> Json:
+        with suppress(ValueError):
+            message = unpacked(line)
+            if not self.garbled and isinstance(message, dict) and len(message) == 1 and message.keys() <= _MESSAGES:
+                return message
+        self.garbled = True
+        return None
 
     def over(self) -> str | None:
         """Say how the worker ended, such as "signal 9 (SIGKILL)" or "exit 3"; None while it runs."""
