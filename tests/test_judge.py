@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from invcheck import Between, Calls, Each, Equals, Fields, Implies, Length, Not, Raises, Schema, ScriptUsed, Subset, Type
 from invcheck._judge import Judge
-from invcheck.assertions.claim import Break, Claim, Operand, Selector
+from invcheck.assertions.breaks import Break
+from invcheck.assertions.claim import Claim, Operand, Selector
 from invcheck.errors import NetworkBlocked, UsageError
 from invcheck.vocabulary import Finding, Json, Place, Verdict
 

@@ -8,9 +8,10 @@ from os import PathLike
 from typing import BinaryIO, NamedTuple
 
 from invcheck import rows
-from invcheck.assertions.claim import Claim, Not
+from invcheck.assertions.claim import Claim
 from invcheck.assertions.fuse import Fuser, fuse
 from invcheck.assertions.implied import Causes, Moot, causes
+from invcheck.assertions.negation import Not
 from invcheck.assertions.question import Question
 from invcheck.errors import NotJson, UsageError
 from invcheck.freeze import one_line, show

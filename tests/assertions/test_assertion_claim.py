@@ -8,8 +8,11 @@ import pytest
 
 from invcheck import paths
 from invcheck.assertions import Calls, Contains, Distinct, Each, Not, ScriptUsed, Subset, Unique
-from invcheck.assertions.claim import Break, Claim, every, inner, nothing, plain_value, spelling, wrong_type
+from invcheck.assertions.breaks import Break, nothing, wrong_type
+from invcheck.assertions.claim import Claim, inner
 from invcheck.assertions.fitting import fits, worded
+from invcheck.assertions.spelling import plain_value, spelling
+from invcheck.assertions.values import all_keep, over
 from invcheck.errors import UsageError
 
 
@@ -98,7 +101,7 @@ def test_not_of_a_claim_that_reads_nothing_has_no_place() -> None:
     assert Not(Always()).each({}).path is None
 
 
-def test_every_judges_all_values_and_prefers_the_undecided() -> None:
+def test_all_values_are_judged_and_the_undecided_speaks_first() -> None:
     """The first break speaks, unless a later value could not be judged at all."""
     path = paths.compile_path("$[*]")
 
@@ -107,11 +110,11 @@ def test_every_judges_all_values_and_prefers_the_undecided() -> None:
             return wrong_type(match.path, "number", match.value)
         return Break(match.path, "small", str(match.value)) if match.value > 9 else None
 
-    assert every(path, [1, 2], small, allow_empty=False) is None
-    assert every(path, [1, 10, 11], small, allow_empty=False).path == "$[1]"
-    assert every(path, [10, "a", 11], small, allow_empty=False).path == "$[1]"
-    assert every(path, [], small, allow_empty=False).code == "EMPTY_SELECTION"
-    assert every(path, [], small, allow_empty=True) is None
+    for document, where in (([1, 2], None), ([1, 10, 11], "$[1]"), ([10, "a", 11], "$[1]")):
+        found = all_keep(over(path, document, small, allow_empty=False))
+        assert (found and found.path) == where
+    assert all_keep(over(path, [], small, allow_empty=False)).code == "EMPTY_SELECTION"
+    assert all_keep(over(path, [], small, allow_empty=True)) is None
 
 
 def test_breaks_about_nothing_and_types_are_undecided() -> None:

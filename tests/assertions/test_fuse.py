@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invcheck.assertions.claim import Break, Claim, Selector
+from invcheck.assertions.breaks import Break
+from invcheck.assertions.claim import Claim, Selector
 from invcheck.assertions.fuse import Fuser, alone, fuse
 from invcheck.paths import compile_path
 from invcheck.vocabulary import Json

@@ -33,7 +33,7 @@ DOCUMENT = {
         (Contains("$.cites", all=[2.0, None]), Contains("$.cites", all=[True]), "contains true"),
         (Contains("$.cites", any=[None]), Contains("$.words", all=[None]), "contains null"),
         (Contains("$.cites", pattern="^d"), Contains("$.words", pattern="2"), "contains a match of 2"),
-        (Contains("$.titles[*].title", pattern="e"), Contains("$.titles[*].title", any="refund"), 'contains one of ["refund"]'),
+        (Contains("$.titles[*].title", pattern="e"), Contains("$.titles[*].title", any="money"), 'contains one of ["money"]'),
     ],
 )
 def test_contains(kept: Any, broken: Any, expected: Any) -> None:
@@ -103,7 +103,7 @@ def test_absent_searches_through_and_through(claim: Any, where: Any) -> None:
     """What must not be shown is found at any depth, in names of members too, and inside of items."""
     found = claim.each(DOCUMENT)
     assert (found and (found.path, found.expected, found.got)) == where
-    assert (Not(claim).each(DOCUMENT) is None) is (where is not None)
+    assert (Not(claim).each(DOCUMENT) is None) is (where is not None and "[*]" not in claim.path("from_").text)
 
 
 def test_a_long_text_is_cut_around_what_was_found() -> None:

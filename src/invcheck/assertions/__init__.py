@@ -13,7 +13,7 @@ from invcheck.assertions.registry import HOMES, KEYS, claim_class, load
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:
-    from invcheck.assertions.claim import Claim, Not
+    from invcheck.assertions.claim import Claim
     from invcheck.assertions.effects.calls import Calls, Raises, Requests, ScriptUsed
     from invcheck.assertions.effects.world import Effects, LedgerRows, Unchanged, Waits
     from invcheck.assertions.invariants.items import Each, Sorted, Unique
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from invcheck.assertions.invariants.runs import Distinct, SameAcrossRuns
     from invcheck.assertions.invariants.sets import Disjoint, SameSet, Subset, Superset
     from invcheck.assertions.invariants.texts import Absent, Contains
+    from invcheck.assertions.negation import Not
     from invcheck.assertions.ranges.sizes import Between, Count, Length, Words
     from invcheck.assertions.ranges.totals import Cost, Latency, Sum, Tokens
     from invcheck.assertions.structure.outcomes import Finish, ToolCalled

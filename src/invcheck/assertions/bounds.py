@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from invcheck.assertions.claim import Break, invalid, nothing, wrong_type
+from invcheck.assertions.breaks import Break, nothing, wrong_type
+from invcheck.assertions.claim import invalid
 from invcheck.assertions.lowered import TYPE_TESTS
 from invcheck.errors import UsageError
 from invcheck.freeze import show

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from invcheck.assertions.claim import Claim, Not, spelling
+from invcheck.assertions.claim import Claim
+from invcheck.assertions.negation import Not
 from invcheck.assertions.registry import KEYS, claim_class, nearest
+from invcheck.assertions.spelling import spelling
 from invcheck.errors import UsageError
 from invcheck.vocabulary import Json
 
@@ -74,7 +76,11 @@ def _claims(value: Json, at: tuple[str, ...]) -> list[Claim]:
 
 
 def _placed(error: UsageError, key: str, value: Json) -> UsageError:
-    """Say where in the mapping the error stands, unless what raised it knew."""
+    """Say where in the mapping the error stands, unless what raised it knew, and how the assertion is spelled."""
+    if error.hint is None and error.code in ("WRONG_TYPE", "MISSING_KEY", "ASSERTION_INVALID"):
+        from invcheck.assertions.examples import hint  # noqa: PLC0415  # only a mistake pays for it
+
+        error.hint = hint(key)
     if "at" not in error.fields:
         field = error.fields.get("field")
         word = spelling(field) if field else None

@@ -6,13 +6,16 @@ another type than the claim needs) is broken under ``not-`` too: negation turns 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, dataclass_transform, get_type_hints
 
 from invcheck import paths
+from invcheck.assertions.breaks import Break
 from invcheck.assertions.fitting import fits, worded
+from invcheck.assertions.spelling import plain_value, short, spelling
 from invcheck.errors import UsageError
 from invcheck.freeze import show
+from invcheck.resolve import did_you_mean
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:
@@ -32,60 +35,6 @@ if TYPE_CHECKING:
 else:
     Claims = Annotated[Any, "claims"]
 """Inner assertions, one or several; after construction the field holds a tuple of them."""
-
-
-class Break:
-    """Why a claim is not kept: where, what was expected, what was found, and whether the claim could be decided."""
-
-    __slots__ = ("call", "code", "decided", "expected", "got", "hint", "path")
-
-    def __init__(
-        self,
-        path: str | None,
-        expected: str,
-        got: str,
-        *,
-        decided: bool = True,
-        code: str | None = None,
-        call: str | None = None,
-        hint: str | None = None,
-    ) -> None:
-        self.path, self.expected, self.got = path, expected, got
-        self.decided, self.code, self.call, self.hint = decided, code, call, hint
-
-
-def nothing(path: paths.Path, needed: str = "at least one value") -> Break:
-    """The break of a path that matches nothing: a claim about nothing is not kept."""
-    return Break(
-        path.text,
-        needed,
-        "nothing: the path matches no value",
-        decided=False,
-        code="EMPTY_SELECTION",
-        hint="say allow-empty: true where nothing is fine",
-    )
-
-
-def wrong_type(path: str | None, needed: str, value: Json) -> Break:
-    """The break of a value that has another type than the claim needs."""
-    return Break(path, needed, f"{paths.kind(value)} {show(value)}", decided=False, code="WRONG_TYPE")
-
-
-def every(path: paths.Path, document: Json, judge: Callable[[paths.Match], Break | None], *, allow_empty: bool) -> Break | None:
-    """Judge each value that ``path`` selects and give the first break, one that could not be decided before the others.
-
-    An undecided break wins, so that ``not-`` never turns a selection of which one value could not be judged.
-    """
-    matches = path.find(document)
-    if not matches:
-        return None if allow_empty else nothing(path)
-    first: Break | None = None
-    for match in matches:
-        broken = judge(match)
-        if broken is not None and not broken.decided:
-            return broken
-        first = first or broken
-    return first
 
 
 @dataclass_transform(frozen_default=True)
@@ -136,7 +85,7 @@ class Claim:
             return inner(value)
         if not fits(self._kinds[name], value):
             wanted = worded(self._kinds[name])
-            raise UsageError(f"{self.key}: {spelling(name)} must be {wanted}, got {_short(plain_value(value))}", code="WRONG_TYPE")
+            raise UsageError(f"{self.key}: {spelling(name)} must be {wanted}, got {short(plain_value(value))}", code="WRONG_TYPE")
         return value
 
     @classmethod
@@ -153,12 +102,15 @@ class Claim:
     def _bind(self, args: tuple[object, ...], kwargs: dict[str, object]) -> dict[str, object]:
         cls = type(self)
         if len(args) > len(cls._fields):
-            raise UsageError(f"{cls.__name__} takes at most {len(cls._fields)} values, got {len(args)}", code="UNKNOWN_KEY")
+            hint = f"its fields are {', '.join(cls._fields)}"
+            raise UsageError(f"{cls.__name__} takes at most {len(cls._fields)} values, got {len(args)}", code="UNKNOWN_KEY", hint=hint)
         values = dict(zip(cls._fields, args, strict=False))
         for name, value in kwargs.items():
             if name not in cls._fields or name in values:
                 wrong = f": {name} is given twice" if name in cls._fields else f" has no field {name!r}"
-                raise UsageError(cls.__name__ + wrong, code="UNKNOWN_KEY")
+                near = did_you_mean(name, list(cls._fields)) if name not in cls._fields else None
+                hint = (f"did you mean {near!r}? " if near else "") + f"its fields are {', '.join(cls._fields)}"
+                raise UsageError(cls.__name__ + wrong, code="UNKNOWN_KEY", hint=hint)
             values[name] = value
         for name in cls._fields:
             if name not in values:
@@ -188,6 +140,14 @@ class Claim:
         """Judge one observation: None when the claim is kept."""
         raise NotImplementedError
 
+    def opposite(self, document: Json) -> Break | None:
+        """Judge the opposite of the claim, as a whole: kept where the claim is broken and could be decided."""
+        broken = self.each(document)
+        if broken is None:
+            where = next(iter(self.reads()), None)
+            return self.holds(where.text if where else None)
+        return None if broken.decided else broken
+
     def take(self, document: Json) -> Json:
         """For `across`: what to remember of one observation, small (a digest, a number)."""
         raise NotImplementedError
@@ -200,7 +160,16 @@ class Claim:
         """Write the fused form, which may only say "kept" when `each` would; False when there is none."""
         return False
 
+    def references(self) -> tuple[str, ...]:
+        """The "module:attribute" texts that the claim, or one inside of it, will import when it is asked."""
+        nested = [claim for name in self.nested for claim in getattr(self, name) or ()]
+        return tuple(text for claim in nested for text in claim.references())
+
     # what every claim can be asked
+
+    def holds(self, at: str | None) -> Break:
+        """Give the break of the claim's opposite: the claim holds at this place."""
+        return Break(at, f"not {self.describe()}", "it holds")
 
     def path(self, name: str = "of") -> paths.Path:
         """Give the compiled path of a selector field."""
@@ -226,16 +195,7 @@ class Claim:
         fields = self.plain()
         if set(fields) == {self.shorthand}:
             return f"{self.key}: {show(fields[str(self.shorthand)]).strip(chr(34))}"
-        return f"{self.key}: {' '.join(f'{name}={_short(value)}' for name, value in fields.items())}"
-
-
-def spelling(name: str) -> str:
-    """Give a field's name as a check file spells it.
-
-    >>> spelling("if_"), spelling("allow_empty")
-    ('if', 'allow-empty')
-    """
-    return name.rstrip("_").replace("_", "-")
+        return f"{self.key}: {' '.join(f'{name}={short(value)}' for name, value in fields.items())}"
 
 
 def invalid(message: str, field: str, *, hint: str | None = None) -> UsageError:
@@ -252,62 +212,6 @@ def inner(value: object) -> tuple[Claim, ...]:
     if across is not None:
         raise UsageError(f"{across.key} is a claim over all runs of a case: it cannot stand inside of another", code="ASSERTION_INVALID")
     return claims
-
-
-def _short(value: Json) -> str:
-    return value if isinstance(value, str) and value.startswith("$") else show(value)
-
-
-def plain_value(value: object) -> Json:
-    """Give a field's value as a check file spells it: paths as text, inner claims as one-key mappings."""
-    if isinstance(value, paths.Path):
-        return value.text
-    if isinstance(value, paths.Literal):
-        return {"literal": value.value} if _needs_spelling(value.value) else value.value
-    if isinstance(value, Claim):
-        return {value.key: value.plain()}
-    if isinstance(value, tuple | list):
-        return [plain_value(item) for item in value]
-    if isinstance(value, Mapping):
-        return {key: plain_value(item) for key, item in value.items()}
-    return value
-
-
-def _needs_spelling(value: Json) -> bool:
-    return value.startswith("$") if isinstance(value, str) else isinstance(value, dict) and value.keys() == {"literal"}
-
-
-class Not(Claim):
-    """The claim's opposite, spelled ``not-KEY`` in a check file; only a claim that could be decided is turned.
-
-    >>> from invcheck.assertions import Contains
-    >>> Not(Contains("$.output", any=["sorry"])).each({"output": "Yes."}) is None
-    True
-    """
-
-    claim: Claim
-
-    def check(self) -> None:
-        """Only per-trial claims have an opposite."""
-        if self.claim.arity != "each" or isinstance(self.claim, Not):
-            raise invalid(f"not-{self.claim.key} does not exist: only a claim over one trial has an opposite", "claim")
-        object.__setattr__(self, "key", f"not-{self.claim.key}")
-
-    def each(self, document: Json) -> Break | None:
-        """Kept where the inner claim is broken and could be decided."""
-        inner = self.claim.each(document)
-        if inner is None:
-            where = next(iter(self.claim.reads()), None)
-            return Break(where.text if where else None, f"not {self.claim.describe()}", "it holds")
-        return None if inner.decided else inner
-
-    def reads(self) -> tuple[paths.Path, ...]:
-        """What the inner claim reads."""
-        return self.claim.reads()
-
-    def plain(self) -> dict[str, Json]:
-        """As the inner claim."""
-        return self.claim.plain()
 
 
 def hints(kind: type[Claim]) -> Mapping[str, Any]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from invcheck.assertions.claim import Break, invalid, nothing, wrong_type
+from invcheck.assertions.breaks import Break, chosen, nothing, wrong_type
+from invcheck.assertions.claim import invalid
 from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.lowered import Unlowerable, scalar_test
-from invcheck.assertions.selection import chosen
 from invcheck.errors import UsageError
 from invcheck.freeze import show
 from invcheck.paths import Path, below, compile_path, equal, kind, operand

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from invcheck.assertions.claim import Break, invalid, nothing, wrong_type
+from invcheck.assertions.breaks import Break, nothing, wrong_type
+from invcheck.assertions.claim import invalid
 from invcheck.assertions.fitting import fits
 from invcheck.freeze import show
 from invcheck.paths import Path, equal, kind, operand

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from invcheck.assertions.claim import Break, Claim
+from invcheck.assertions.breaks import Break
+from invcheck.assertions.claim import Claim
 from invcheck.assertions.fuse import Kept, alone
 from invcheck.assertions.implied import EVERYTHING, Moot
 from invcheck.errors import InvcheckError

@@ -54,7 +54,7 @@ KEYS: dict[str, tuple[str, str]] = {
 }
 """The name of each assertion in a check file -> (module of this package, class)."""
 
-HOMES = {name: module for module, name in KEYS.values()} | {"Claim": "claim", "Not": "claim"}
+HOMES = {name: module for module, name in KEYS.values()} | {"Claim": "claim", "Not": "negation"}
 """The name of each class -> module of this package."""
 
 

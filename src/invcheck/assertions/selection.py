@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 
-from invcheck.assertions.claim import Break, nothing, wrong_type
+from invcheck.assertions.breaks import Break, nothing, wrong_type
 from invcheck.assertions.fuse import Fuser
 from invcheck.paths import Literal, Match, Path, below
 from invcheck.vocabulary import Json
@@ -78,9 +78,3 @@ def fused_side(fuser: Fuser, side: Path | Literal) -> str | None:
     one, name = fuser.lookup(side.steps or ()), fuser.fresh()  # a singular path has steps
     fuser.line(f"{name} = {one} if type({one}) is list else [{one}]")
     return name
-
-
-def chosen(breaks: Iterable[Break | None]) -> Break | None:
-    """Give the break that speaks for several: one that could not be decided before the others, else the first."""
-    found = [broken for broken in breaks if broken is not None]
-    return next((broken for broken in found if not broken.decided), found[0] if found else None)

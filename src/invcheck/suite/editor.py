@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from invcheck.assertions import KEYS, claim_class
-from invcheck.assertions.claim import hints, spelling
+from invcheck.assertions.claim import hints
+from invcheck.assertions.spelling import spelling
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

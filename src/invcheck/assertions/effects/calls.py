@@ -6,11 +6,13 @@ import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from invcheck.assertions import patterns, quantities
-from invcheck.assertions.claim import Amount, Break, invalid, nothing, wrong_type
+from invcheck.assertions.bounds import counted
+from invcheck.assertions.breaks import Break, chosen, nothing, wrong_type
+from invcheck.assertions.claim import Amount, invalid
 from invcheck.assertions.effects.part import Part
 from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.patterns import mismatch
-from invcheck.assertions.selection import chosen
+from invcheck.assertions.values import Judged, all_keep, none_keeps
 from invcheck.errors import UsageError
 from invcheck.freeze import show
 from invcheck.paths import Path, compile_path, kind
@@ -135,30 +137,48 @@ class Requests(Part):
 
     def each(self, document: Json) -> Break | None:
         """Compare the requests: how many, and those that are named."""
+        sent = self._sent(document)
+        if isinstance(sent, Break):
+            return sent
+        count = quantities.counted("$.calls", "requests", self.count, sent)
+        return chosen((count, *self._matched(sent, document)))
+
+    def opposite(self, document: Json) -> Break | None:
+        """``every`` alone is turned for every request."""
+        if any(getattr(self, name) is not None for name in ("count", "first", "last", "like")):
+            return super().opposite(document)
+        sent = self._sent(document)
+        return none_keeps(sent if isinstance(sent, Break) else self._named("every", sent, len(sent), document), self.holds)
+
+    def _sent(self, document: Json) -> list[tuple[int, Json]] | Break:
         calls = self.listed(document)
         if isinstance(calls, Break):
             return calls
-        sent = [
+        return [
             (place, call.get("request") if isinstance(call, dict) else None)
             for place, call in enumerate(calls)
             if self.lane is None or (isinstance(call, dict) and call.get("lane") == self.lane)
         ]
-        count = quantities.counted("$.calls", "requests", self.count, sent)
-        return chosen((count, *self._matched(sent, document)))
 
     def _matched(self, sent: list[tuple[int, Json]], document: Json) -> list[Break | None]:
-        wanted = [(self.first, sent[:1]), (self.last, sent[-1:]), (self.like, sent[(self.call or 1) - 1 :][:1]), (self.every, sent)]
-        breaks: list[Break | None] = []
-        for pattern, among in wanted:
-            if pattern is not None and not among and not (self.allow_empty and pattern is self.every):
-                which = f"call {self.call}" if pattern is self.like else "at least one request"
-                breaks.append(Break("$.calls", which, f"{len(sent)} requests", decided=False, code="EMPTY_SELECTION"))
-            for place, request in among if pattern is not None else ():
-                broken = mismatch(pattern, request, f"$.calls[{place}].request", document)
-                if broken is not None:
-                    broken.call = broken.call or f"call {place + 1}"
-                breaks.append(broken)
-        return breaks
+        wanted = {"first": sent[:1], "last": sent[-1:], "like": sent[(self.call or 1) - 1 :][:1], "every": sent}
+        return [all_keep(self._named(name, among, len(sent), document)) for name, among in wanted.items()]
+
+    def _named(self, name: str, among: list[tuple[int, Json]], sent: int, document: Json) -> Judged | Break:
+        pattern = getattr(self, name)
+        if pattern is None:
+            return []
+        if not among and not (self.allow_empty and name == "every"):
+            which = f"call {self.call}" if name == "like" else "at least one request"
+            return Break("$.calls", which, counted(sent, "requests"), decided=False, code="EMPTY_SELECTION")
+        judged = []
+        for place, request in among:
+            at = f"$.calls[{place}].request"
+            broken = mismatch(pattern, request, at, document)
+            if broken is not None:
+                broken.call = broken.call or f"call {place + 1}"
+            judged.append((at, broken))
+        return judged
 
 
 class ScriptUsed(Part):

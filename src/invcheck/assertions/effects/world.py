@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from invcheck.assertions import patterns, quantities
-from invcheck.assertions.claim import Amount, Break, Operand, invalid, nothing, wrong_type
-from invcheck.assertions.effects.part import Part, empty_list
+from invcheck.assertions.breaks import Break, chosen, nothing, wrong_type
+from invcheck.assertions.claim import Amount, Operand, invalid
+from invcheck.assertions.effects.part import Listed, Part, empty_list
 from invcheck.assertions.fuse import Fuser
-from invcheck.assertions.patterns import differing, mismatch
-from invcheck.assertions.selection import chosen
+from invcheck.assertions.patterns import differing
+from invcheck.assertions.values import Judged, all_keep, none_keeps
 from invcheck.freeze import show
 from invcheck.paths import below, compile_path, kind
 from invcheck.vocabulary import Json
@@ -48,18 +49,29 @@ class Waits(Part):
         waits = self.listed(document)
         if isinstance(waits, Break):
             return waits
-        strange = next(((place, wait) for place, wait in enumerate(waits) if kind(wait) not in quantities.NUMBERS), None)
-        if strange is not None:
-            return wrong_type(f"$.waits[{strange[0]}]", "number of seconds", strange[1])
+        if (strange := _strange(waits)) is not None:
+            return strange
         return chosen(
             (
                 quantities.same_list("$.waits", self.equals, waits),
                 quantities.counted("$.waits", "waits", self.count, waits),
-                empty_list("$.waits", "wait") if self._ends() and not waits and not self.allow_empty else None,
-                *(self._bounded(place, wait) for place, wait in enumerate(waits)),
+                all_keep(self._each(waits)),
                 None if self.total is None else quantities.summed("$.waits", self.total, waits, document),
             )
         )
+
+    def opposite(self, document: Json) -> Break | None:
+        """Bounds alone are turned for every wait."""
+        if self.equals is not None or self.count is not None or self.total is not None:
+            return super().opposite(document)
+        waits = self.listed(document)
+        strange = None if isinstance(waits, Break) else _strange(waits)
+        return none_keeps(waits if isinstance(waits, Break) else strange or self._each(waits), self.holds)
+
+    def _each(self, waits: list[Json]) -> Judged | Break:
+        if self._ends() and not waits and not self.allow_empty:
+            return empty_list("$.waits", "wait")
+        return [(f"$.waits[{place}]", self._bounded(place, wait)) for place, wait in enumerate(waits)]
 
     def _ends(self) -> dict[str, float]:
         return {name: end for name, end in (("min", self.min), ("max", self.max)) if end is not None}
@@ -69,7 +81,13 @@ class Waits(Part):
         return None if quantities.within(wait, ends) else Break(f"$.waits[{place}]", f"{quantities.said(ends)} seconds", show(wait))
 
 
-class LedgerRows(Part):
+def _strange(waits: list[Json]) -> Break | None:
+    """The break of the first wait that is no number."""
+    found = ((place, wait) for place, wait in enumerate(waits) if kind(wait) not in quantities.NUMBERS)
+    return next((wrong_type(f"$.waits[{place}]", "number of seconds", wait) for place, wait in found), None)
+
+
+class LedgerRows(Listed):
     """The app wrote such rows to its own ledger: how many, what ``every`` row holds, and the ``sum`` of a field.
 
     ``every`` is a partial match (see `patterns`): a row may hold more. A sum is exact, as decimals, and is compared
@@ -107,14 +125,19 @@ class LedgerRows(Part):
         rows = self.listed(document)
         if isinstance(rows, Break):
             return rows
-        about_each = self.every is not None or self.sum is not None
+        hollow = empty_list("$.ledger", "row") if self.sum is not None and not rows and not self.allow_empty else None
         return chosen(
             (
                 quantities.counted("$.ledger", "rows", self.count, rows),
-                empty_list("$.ledger", "row") if about_each and not rows and not self.allow_empty else None,
-                *(mismatch(self.every, row, f"$.ledger[{place}]", document) for place, row in enumerate(rows) if self.every is not None),
+                hollow or all_keep(self.matched(self.every, rows, "row", document)),
                 *(self._sum(name, wanted, rows, document) for name, wanted in (self.sum or {}).items()),
             )
+        )
+
+    def opposite(self, document: Json) -> Break | None:
+        """``every`` alone is turned for every row."""
+        return (
+            super().opposite(document) if self.count is not None or self.sum is not None else self.none_matches(self.every, "row", document)
         )
 
     def _sum(self, name: str, wanted: Operand, rows: list[Json], document: Json) -> Break | None:
@@ -141,7 +164,7 @@ class LedgerRows(Part):
         return patterns.fused(fuser.items(rows, allow_empty=self.allow_empty), self.every)
 
 
-class Effects(Part):
+class Effects(Listed):
     """The app did these things to the world: a bare list means exactly these names, in order.
 
     ``every`` is a partial match of each effect. Without an effect it says nothing: the claim is broken unless
@@ -175,10 +198,14 @@ class Effects(Part):
             (
                 quantities.same_list("$.effects", self.names, names),
                 quantities.counted("$.effects", "effects", self.count, names),
-                empty_list("$.effects", "effect") if self.every is not None and not effects and not self.allow_empty else None,
-                *(mismatch(self.every, each, f"$.effects[{n}]", document) for n, each in enumerate(effects) if self.every is not None),
+                all_keep(self.matched(self.every, effects, "effect", document)),
             )
         )
+
+    def opposite(self, document: Json) -> Break | None:
+        """``every`` alone is turned for every effect."""
+        alone = self.names is None and self.count is None
+        return self.none_matches(self.every, "effect", document) if alone else super().opposite(document)
 
 
 class Unchanged(Part):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Literal
 
-from invcheck.assertions.claim import Break, Claim, Claims, Selector, inner, wrong_type
+from invcheck.assertions.breaks import Break, chosen, wrong_type
+from invcheck.assertions.claim import Claim, Claims, Selector, inner
 from invcheck.assertions.fuse import Fuser
-from invcheck.assertions.selection import chosen, fused_items, identity, items
+from invcheck.assertions.selection import fused_items, identity, items
+from invcheck.assertions.values import Judged, Values
 from invcheck.freeze import show
 from invcheck.paths import kind
 from invcheck.vocabulary import Json
@@ -79,7 +81,7 @@ class Sorted(Claim):
 _ORDERED = frozenset(["string", "integer", "number"])
 
 
-class Each(Claim):
+class Each(Values):
     """Every item of ``of`` keeps the claims of ``expect``, in which ``$`` is the item.
 
     >>> inner = Unique("$.cites")
@@ -92,12 +94,13 @@ class Each(Claim):
     expect: Claims
     allow_empty: bool = False
 
-    def each(self, document: Json) -> Break | None:
+    def judged(self, document: Json) -> Judged | Break:
         """Judge the items in order; a place in an item is told from the observation's root."""
         found = items(self.path(), document, allow_empty=self.allow_empty)
         if isinstance(found, Break):
             return found
-        return chosen(_moved(claim.each(match.value), match.path) for match in found for claim in inner(self.expect))
+        claims = inner(self.expect)
+        return [(match.path, chosen(_moved(claim.each(match.value), match.path) for claim in claims)) for match in found]
 
     def fuse(self, fuser: Fuser) -> bool:
         """A loop, with the inner claims about its item."""

@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from invcheck.assertions.claim import Break, Claim, Claims, Selector, inner, invalid, nothing
+from invcheck.assertions.breaks import Break, chosen, nothing
+from invcheck.assertions.claim import Claim, Claims, Selector, inner, invalid
 from invcheck.assertions.fuse import Fuser, fuse
 from invcheck.assertions.patterns import mismatch, refuse
 from invcheck.assertions.registry import nearest
-from invcheck.assertions.selection import chosen
 from invcheck.errors import Unevaluated, UsageError
 from invcheck.freeze import frozen, show
 from invcheck.paths import Path, compile_path
@@ -148,6 +148,10 @@ class Predicate(Claim):
         if not callable(self.function) and not (isinstance(self.function, str) and is_reference(self.function)):
             hint = "write module:function, such as shop.rules:polite"
             raise UsageError(f"predicate: {self.function!r} names no function", code="REFERENCE_INVALID", hint=hint, field="function")
+
+    def references(self) -> tuple[str, ...]:
+        """The function, where it is named."""
+        return (self.function,) if isinstance(self.function, str) else ()
 
     def each(self, document: Json) -> Break | None:
         """Ask the function; what it raises passes through."""

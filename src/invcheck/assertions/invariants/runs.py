@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from invcheck.assertions.claim import Break, Claim, Selector, invalid, nothing
+from invcheck.assertions.breaks import Break, nothing
+from invcheck.assertions.claim import Claim, Selector, invalid
 from invcheck.assertions.patterns import differing
 from invcheck.freeze import canonical, digest, show
 from invcheck.paths import Path

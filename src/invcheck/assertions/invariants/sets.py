@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from invcheck import paths
-from invcheck.assertions.claim import Break, Claim, Operand, invalid
+from invcheck.assertions.breaks import Break
+from invcheck.assertions.claim import Claim, Operand, invalid
 from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.selection import empty, fused_side, identity, selected
 from invcheck.freeze import listed, show

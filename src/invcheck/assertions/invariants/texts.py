@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from invcheck.assertions.claim import Break, Claim, Operand, Selector, every, invalid, wrong_type
+from invcheck.assertions.breaks import Break, wrong_type
+from invcheck.assertions.claim import Operand, Selector, invalid
 from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.lowered import require_each
 from invcheck.assertions.selection import empty, selected
+from invcheck.assertions.values import Judged, Values, over
 from invcheck.errors import UsageError
 from invcheck.freeze import listed, show
 from invcheck.paths import Literal, Match, Path, below, equal
@@ -19,7 +21,7 @@ _SHORT = 120
 _CONDITIONS = re.compile(r"[\^$]|\(\?|\\[bBAZ]")
 
 
-class _Search(Claim):
+class _Search(Values):
     """Looks for needles, which are literals or stand at a path, and for a regular expression (``re.search``)."""
 
     regex: ClassVar[re.Pattern[str] | None] = None
@@ -122,12 +124,12 @@ class Contains(_Search):
         """Refuse needles that stand in every text."""
         self.prepare(self.pattern, {"all": self.all, "any": self.any})
 
-    def each(self, document: Json) -> Break | None:
+    def judged(self, document: Json) -> Judged | Break:
         """Look into each value that is selected."""
         wanted, one_of = self.needles(self.all, document), self.needles(self.any, document)
         if isinstance(wanted, Break) or isinstance(one_of, Break):
-            return wanted if isinstance(wanted, Break) else one_of  # type: ignore[return-value]  # one of them is
-        return every(self.path("in_"), document, lambda match: self._look(match, wanted, one_of), allow_empty=self.allow_empty)
+            return wanted if isinstance(wanted, Break) else one_of
+        return over(self.path("in_"), document, lambda match: self._look(match, wanted, one_of), allow_empty=self.allow_empty)
 
     def _look(self, match: Match, wanted: list[Json], one_of: list[Json]) -> Break | None:
         value = match.value
@@ -178,14 +180,14 @@ class Absent(_Search):
         if isinstance(self.any, Literal) and (strange := [m.value for m in selected(self.any, None) if not isinstance(m.value, str)]):
             raise invalid(f"absent: any looks for text, got {show(strange[0])}", "any", hint="disjoint compares whole values")
 
-    def each(self, document: Json) -> Break | None:
+    def judged(self, document: Json) -> Judged | Break:
         """Search each value that is selected, through and through."""
         needles = self.needles(self.any, document)
         if isinstance(needles, Break):
             return needles
         if strange := [needle for needle in needles if not isinstance(needle, str)]:
             return wrong_type(self.any.text, "text to look for", strange[0])
-        return every(self.path("from_"), document, lambda match: self._look(match, needles), allow_empty=self.allow_empty)
+        return over(self.path("from_"), document, lambda match: self._look(match, needles), allow_empty=self.allow_empty)
 
     def _look(self, match: Match, needles: list[str]) -> Break | None:
         found = list(_texts(match))

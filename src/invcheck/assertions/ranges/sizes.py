@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, ClassVar
 from invcheck import paths
 from invcheck.assertions import bounds
 from invcheck.assertions.bounds import Limit, is_number
-from invcheck.assertions.claim import Break, Claim, Operand, Selector, every, invalid, wrong_type
+from invcheck.assertions.breaks import Break, wrong_type
+from invcheck.assertions.claim import Claim, Operand, Selector, invalid
 from invcheck.assertions.lowered import TYPE_TESTS, require_each
+from invcheck.assertions.values import Judged, Values, over
 from invcheck.freeze import listed, show
 from invcheck.paths import Match
 from invcheck.vocabulary import Json
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from invcheck.assertions.fuse import Fuser
 
 
-class Range(Claim):
+class Range(Values):
     """What is measured of each selected value lies between two ends; a subclass says what is measured."""
 
     of: Selector
@@ -37,12 +39,12 @@ class Range(Claim):
         """Refuse a range that is open, crossed, or in which everything lies."""
         bounds.refuse(self.key, {"min": self.min, "max": self.max}, whole=self.whole, floor=self.whole)
 
-    def each(self, document: Json) -> Break | None:
-        """Kept where every selected value lies in the range."""
+    def judged(self, document: Json) -> Judged | Break:
+        """Measure every selected value."""
         ends = bounds.ends(self.min, self.max, document)
         if isinstance(ends, Break):
             return ends
-        return every(self.path(), document, lambda match: self._judge(match, *ends), allow_empty=self.allow_empty)
+        return over(self.path(), document, lambda match: self._judge(match, *ends), allow_empty=self.allow_empty)
 
     def reads(self) -> tuple[paths.Path, ...]:
         """What is measured, and what the ends are taken from."""

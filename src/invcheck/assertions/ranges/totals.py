@@ -14,7 +14,8 @@ from typing import ClassVar, Literal
 from invcheck import paths
 from invcheck.assertions import bounds
 from invcheck.assertions.bounds import Limit, is_number
-from invcheck.assertions.claim import Break, Claim, Operand, Selector, invalid, nothing, wrong_type
+from invcheck.assertions.breaks import Break, nothing, wrong_type
+from invcheck.assertions.claim import Claim, Operand, Selector, invalid
 from invcheck.freeze import listed
 from invcheck.paths import Match, compile_path
 from invcheck.vocabulary import Json

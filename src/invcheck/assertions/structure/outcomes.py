@@ -7,9 +7,10 @@ from typing import Literal
 
 from invcheck.assertions import schemas
 from invcheck.assertions.bounds import counted
-from invcheck.assertions.claim import Amount, Break, Claim, invalid
+from invcheck.assertions.breaks import Break, chosen
+from invcheck.assertions.claim import Amount, Claim, invalid
 from invcheck.assertions.schemas import plainly, refuse_schema
-from invcheck.assertions.selection import chosen
+from invcheck.assertions.values import Judged, Values
 from invcheck.errors import UsageError
 from invcheck.freeze import frozen, show
 from invcheck.paths import Path, compile_path
@@ -18,7 +19,7 @@ from invcheck.vocabulary import Json
 _CALLS = compile_path("$.calls[*]")
 
 
-class Finish(Claim):
+class Finish(Values):
     """The last call's reply finished with this reason (``call: 2`` the second call's, ``call: all`` every call's).
 
     ``is`` may be a list of reasons, or null for a reply that names none. A call that brought no reply (a fault, a
@@ -44,15 +45,15 @@ class Finish(Claim):
         if isinstance(self.call, int) and self.call < 1:
             raise invalid(f"finish: calls are counted from 1, got {self.call}", "call")
 
-    def each(self, document: Json) -> Break | None:
-        """Kept where each asked call finished so."""
+    def judged(self, document: Json) -> Judged | Break:
+        """Judge every asked call."""
         calls = _CALLS.values(document)
         if not calls or (isinstance(self.call, int) and self.call > len(calls)):
             spoken = f"call {self.call}" if isinstance(self.call, int) else "at least one call"
             return Break("$.calls", spoken, counted(len(calls), "calls"), decided=False, code="EMPTY_SELECTION")
         last = self.call if isinstance(self.call, int) else len(calls)
         first = 0 if self.call == "all" else last - 1
-        return chosen(self._judge(n, calls[n]) for n in range(first, last))
+        return [(f"$.calls[{n}].outcome.finish", self._judge(n, calls[n])) for n in range(first, last)]
 
     def reads(self) -> tuple[Path, ...]:
         """The calls."""

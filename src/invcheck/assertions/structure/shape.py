@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from invcheck.assertions import lowered, schemas
-from invcheck.assertions.claim import Break, Claim, Selector, every, invalid, wrong_type
+from invcheck.assertions.breaks import Break, wrong_type
+from invcheck.assertions.claim import Selector, invalid
 from invcheck.assertions.schemas import plainly, refuse_schema
+from invcheck.assertions.values import Judged, Values, over
 from invcheck.errors import NotJson
 from invcheck.freeze import frozen, show
 from invcheck.jsontext import loads
@@ -24,7 +26,7 @@ else:  # a check file cannot hold a class
     ModelOrSchema: TypeAlias = str | Mapping[str, Json]
 
 
-class Schema(Claim):
+class Schema(Values):
     """Each selected value fits a schema: a pydantic model, a JSON Schema file, or a JSON Schema written here.
 
     ``is`` is ``module:Model`` (judged in pydantic's strict JSON mode), the name of a ``.json`` file, or a mapping in
@@ -61,9 +63,13 @@ class Schema(Claim):
             hint = "such as shop.models:Answer, schemas/answer.json or {type: object, required: [answer]}"
             raise invalid(f"schema: is must be module:Model, a .json file or a mapping, got {show(given)}", "is_", hint=hint)
 
-    def each(self, document: Json) -> Break | None:
-        """Kept where every selected value fits."""
-        return every(self.path(), document, self._judge, allow_empty=self.allow_empty)
+    def references(self) -> tuple[str, ...]:
+        """The model, where it is named."""
+        return (str(self.is_),) if self._inline is None and getattr(self, "_model", None) is None else ()
+
+    def judged(self, document: Json) -> Judged | Break:
+        """Judge every selected value."""
+        return over(self.path(), document, self._judge, allow_empty=self.allow_empty)
 
     def fuse(self, fuser: Fuser) -> bool:
         """Lower the plain part of JSON Schema to generated code."""
@@ -90,7 +96,7 @@ class Schema(Claim):
         return None if fault is None else Break(schemas.located(match.path, fault.steps), fault.expected, fault.got)
 
 
-class Fields(Claim):
+class Fields(Values):
     """Each selected object has exactly these fields: none is missing, none is extra; ``optional`` ones may be there.
 
     A value that is no object breaks the claim, also under ``not-``.
@@ -114,9 +120,9 @@ class Fields(Claim):
             if self._known.count(name) > 1:
                 raise invalid(f"fields: {show(name)} is named twice", "optional" if name in self.optional else "exactly")
 
-    def each(self, document: Json) -> Break | None:
-        """Kept where every selected object has these fields and no others."""
-        return every(self.path(), document, self._judge, allow_empty=self.allow_empty)
+    def judged(self, document: Json) -> Judged | Break:
+        """Judge every selected value."""
+        return over(self.path(), document, self._judge, allow_empty=self.allow_empty)
 
     def fuse(self, fuser: Fuser) -> bool:
         """Compare the keys as a set."""
@@ -143,7 +149,7 @@ class Fields(Claim):
         return Break(match.path, wanted + perhaps, "; ".join(parts))
 
 
-class IsJson(Claim):
+class IsJson(Values):
     """Each selected text is one strict JSON value, an object or an array at its top unless ``scalar``.
 
     Defects that other parsers let through have their own codes: DUPLICATE_KEY, NOT_A_NUMBER, NUMBER_OVERFLOW,
@@ -163,9 +169,9 @@ class IsJson(Claim):
     scalar: bool = False
     allow_empty: bool = False
 
-    def each(self, document: Json) -> Break | None:
-        """Kept where every selected text is strict JSON."""
-        return every(self.path(), document, self._judge, allow_empty=self.allow_empty)
+    def judged(self, document: Json) -> Judged | Break:
+        """Judge every selected value."""
+        return over(self.path(), document, self._judge, allow_empty=self.allow_empty)
 
     def _judge(self, match: Match) -> Break | None:
         if not isinstance(match.value, str):
@@ -180,7 +186,7 @@ class IsJson(Claim):
         return Break(match.path, "a JSON object or array", f"the text of {schemas.described(value)}", code="SCALAR_TOP_LEVEL")
 
 
-class Type(Claim):
+class Type(Values):
     """Each selected value has this JSON type, or one of these.
 
     The types are null, boolean, integer, number, string, array and object. A boolean is no number; an integer is a
@@ -208,9 +214,9 @@ class Type(Claim):
         if not self._names or {*self._names, "integer"} >= lowered.TYPE_TESTS.keys():
             raise invalid(f"type: {'every' if self._names else 'no'} value fits {show(list(self._names))}", "is_")
 
-    def each(self, document: Json) -> Break | None:
-        """Kept where every selected value has the type."""
-        return every(self.path(), document, self._judge, allow_empty=self.allow_empty)
+    def judged(self, document: Json) -> Judged | Break:
+        """Judge every selected value."""
+        return over(self.path(), document, self._judge, allow_empty=self.allow_empty)
 
     def fuse(self, fuser: Fuser) -> bool:
         """Compare the types themselves."""

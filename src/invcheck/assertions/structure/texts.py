@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from invcheck.assertions import lowered
 from invcheck.assertions.bounds import counted
-from invcheck.assertions.claim import Break, Claim, Operand, Selector, every, invalid, nothing, wrong_type
+from invcheck.assertions.breaks import Break, nothing, wrong_type
+from invcheck.assertions.claim import Operand, Selector, invalid
 from invcheck.assertions.schemas import plainly
+from invcheck.assertions.values import Judged, Values, over
 from invcheck.errors import UsageError
 from invcheck.freeze import frozen, show
 from invcheck.paths import Literal, Match, Path, below, equal
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from invcheck.assertions.fuse import Fuser
 
 
-class Equals(Claim):
+class Equals(Values):
     """Each selected value is the same JSON as ``to``; the finding names the first place that differs.
 
     A boolean is no number, 1 equals 1.0, the order of keys is free. Where ``to`` is a path it selects one value, or,
@@ -47,16 +49,16 @@ class Equals(Claim):
         elif self.path().singular and not self.to.singular:
             raise invalid(f"equals: {self.of} is one value, {self.to} may be many", "to", hint="compare with the list itself")
 
-    def each(self, document: Json) -> Break | None:
-        """Kept where nothing differs."""
+    def judged(self, document: Json) -> Judged | Break:
+        """Compare every selected value, or two lists as one."""
         if isinstance(self.to, Literal):
-            return every(self.path(), document, lambda match: _differs(self.to.value, match), allow_empty=self.allow_empty)
+            return over(self.path(), document, lambda match: _differs(self.to.value, match), allow_empty=self.allow_empty)
         wanted = self.to.values(document)
         if not wanted and not self.allow_empty:
             return nothing(self.to)
         if self.to.singular and wanted:
-            return every(self.path(), document, lambda match: _differs(wanted[0], match, self.to), allow_empty=self.allow_empty)
-        return self._pairwise(wanted, self.path().find(document))
+            return over(self.path(), document, lambda match: _differs(wanted[0], match, self.to), allow_empty=self.allow_empty)
+        return [(self.path().text, self._pairwise(wanted, self.path().find(document)))]
 
     def fuse(self, fuser: Fuser) -> bool:
         """Compare scalars."""
@@ -83,7 +85,7 @@ class Equals(Claim):
         return Break(self.path().text, f"{counted(len(wanted), 'values')}, as at {self.to}", counted(len(matches), "values"))
 
 
-class Regex(Claim):
+class Regex(Values):
     """In each selected text the pattern is found somewhere, as by Python's ``re.search``.
 
     Anchor it with ``\\A`` and ``\\Z`` to mean the whole text. Python's engine has no limit of time: avoid nested
@@ -111,9 +113,9 @@ class Regex(Claim):
             what = f"regex: {show(self.pattern)} is no pattern: {error.msg}{at}"
             raise UsageError(what, code="BAD_PATTERN", field="pattern", column=(error.pos or 0) + 1) from None
 
-    def each(self, document: Json) -> Break | None:
-        """Kept where the pattern is found in every selected text."""
-        return every(self.path(), document, self._judge, allow_empty=self.allow_empty)
+    def judged(self, document: Json) -> Judged | Break:
+        """Search every selected text."""
+        return over(self.path(), document, self._judge, allow_empty=self.allow_empty)
 
     def fuse(self, fuser: Fuser) -> bool:
         """Search in the generated code."""
@@ -132,7 +134,7 @@ class Regex(Claim):
         return re.compile(self.pattern).search
 
 
-class StartsWith(Claim):
+class StartsWith(Values):
     """Each selected text begins with ``text``, which may be a path to a text.
 
     A value that is no text breaks the claim, also under ``not-``.
@@ -156,16 +158,16 @@ class StartsWith(Claim):
         elif not isinstance(self.text.value, str) or not self.text.value:
             raise invalid(f"starts-with: text must be a text that is not empty, got {show(self.text.value)}", "text")
 
-    def each(self, document: Json) -> Break | None:
-        """Kept where every selected text begins so."""
+    def judged(self, document: Json) -> Judged | Break:
+        """Look at the beginning of every selected text."""
         if isinstance(self.text, Literal):
-            return every(self.path(), document, lambda match: _begins(match, self.text.value), allow_empty=self.allow_empty)
+            return over(self.path(), document, lambda match: _begins(match, self.text.value), allow_empty=self.allow_empty)
         found = self.text.find(document)
         if not found:
             return nothing(self.text, "a text")
         if not isinstance(found[0].value, str):
             return wrong_type(found[0].path, "a text", found[0].value)
-        return every(self.path(), document, lambda match: _begins(match, found[0].value), allow_empty=self.allow_empty)
+        return over(self.path(), document, lambda match: _begins(match, found[0].value), allow_empty=self.allow_empty)
 
     def fuse(self, fuser: Fuser) -> bool:
         """Compare in the generated code."""
