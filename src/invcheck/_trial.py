@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from _thread import _count as other_threads
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from invcheck.freeze import snapshot
 from invcheck.ledger import probe
 from invcheck.record import Record
 from invcheck.resolve import resolve
-from invcheck.sandbox import box
+from invcheck.sandbox import box, network
 from invcheck.sources import read as read_double
 from invcheck.suite import Case, Check
 from invcheck.trial import Trial, begin, close, end
@@ -120,7 +121,13 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
     else:
         start, began = trial.clock.elapsed, True
         output, error = _driven(subject, arguments, folders)
-    ran = _document(case, trial, record, output=output, error=error, elapsed=trial.clock.elapsed - start, began=began)
+    elapsed = trial.clock.elapsed - start
+    if other_threads():
+        from invcheck.sandbox.threads import settle  # noqa: PLC0415  # an app without threads does not pay for it
+
+        settle(record)
+    ran = _document(case, trial, record, output=output, error=error, elapsed=elapsed, began=began)
+    record.close()
     return Ran(folders.document(ran.observation), ran.latched)
 
 
@@ -216,6 +223,7 @@ def _errored(code: str, message: str, hint: str | None = None) -> Finding:
 
 def _document(case: Case, trial: Trial, record: Record, *, output: object, error: Json, elapsed: float, began: bool) -> Ran:
     seen = end(trial)
+    network.merge()  # before the document is made, which may be another's copy
     for what, path, problem in seen.problems if began else ():
         message = f"{what}: {problem.message}"
         record.latch(Finding("PROBE_FAILED", Verdict.ERRORED, message, path=path, hint=problem.hint))

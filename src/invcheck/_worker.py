@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from invcheck import _collect, _judge, _trial, binding, results, suite
-from invcheck.assertions.implied import unasked
+from invcheck import _collect, _judge, _trial, binding, record, results, suite
+from invcheck.assertions.implied import breached, unasked
 from invcheck.engines import channel
 from invcheck.engines.spare import Spare
 from invcheck.errors import CheckFileError, InvcheckError, Unevaluated
@@ -93,7 +93,9 @@ def case(task: Json, emit: Emit) -> Json:
 
     def trial(seed: int) -> tuple[_trial.Ran, Verdict, tuple[Finding, ...]]:
         ran = _trial.run(subject, chosen, seed, folders)
-        return ran, *judge.trial(ran.observation, ran.latched)
+        verdict, findings = judge.trial(ran.observation, ran.latched)
+        outside = network.pending()  # of the judges themselves: no trial was in hand
+        return (ran, Verdict.BROKEN, (*findings, _wanted(outside))) if outside else (ran, verdict, findings)
 
     with Spare(lambda seed: [_key(finding) for finding in trial(seed)[2]], wanted=task["runs"] > 1) as spare:
         for seed in range(task["seed"], task["seed"] + task["runs"]):
@@ -105,11 +107,24 @@ def case(task: Json, emit: Emit) -> Json:
         for seed in tally.seeds(after=task["seed"]):
             tally.again(seed, spare.ask(seed))
             folders.clear(imported)
+    network.skip()  # what these trials noted was told when they ran first
     tally.across(across.finish(complete=task["complete"]))
+    tally.across(tuple(map(_belated, record.late())))
     if not tally.asked and not tally.found:
         tally.across(unasked(check.model, check.claims))
     folders.clear(first)
     return results.plain(tally.result(check, chosen, task["seed"], folders))
+
+
+def _wanted(breaches: list[dict[str, Json]]) -> Finding:
+    """Give the finding of attempts to leave the sandbox that stand in no observation."""
+    return replace(breached(breaches), path=None)
+
+
+def _belated(came: tuple[int, Finding | dict[str, Json]]) -> Finding:
+    """Give what came after a trial as a finding of that trial."""
+    seed, what = came
+    return replace(what if isinstance(what, Finding) else _wanted([what]), seed=seed)
 
 
 _MANY = 8

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock, Thread, current_thread, get_ident
+from threading import Lock, Thread, current_thread, get_ident, Thread, current_thread, get_ident
 from typing import Protocol
 
 from invcheck import session
@@ -119,14 +119,14 @@ class _Over(Record):
     def note(self, kind: str, **fields: Json) -> None:
         """Nobody reads the journal any more."""
 
-    def arrive(self, entry: dict[str, Json]) -> None:
+    def arrive(self, entry: dict[str, Json]) -> None:  # noqa: ARG002  # the record's own signature
         self.latch(after_return("a call"))
         raise NotInTest("a call came after the app had returned", hint=_AWAIT)
 
-    def row(self, row: Json) -> None:
+    def row(self, row: Json) -> None:  # noqa: ARG002  # as above
         self.latch(after_return("a row of the ledger"))
 
-    def effect(self, name: str, **fields: Json) -> None:
+    def effect(self, name: str, **fields: Json) -> None:  # noqa: ARG002  # as above
         self.latch(after_return(f"the effect {name!r}"))
 
     def wait(self, seconds: float) -> None:

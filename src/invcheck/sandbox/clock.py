@@ -62,10 +62,11 @@ class VirtualClock:
     (1001.5, 1.5)
     """
 
-    __slots__ = ("_lock", "_passed", "_reads", "_record", "_start")
+    __slots__ = ("_left", "_lock", "_passed", "_reads", "_record", "_start")
 
     def __init__(self, record: Record, start: int = START * SECOND) -> None:
         self._record, self._start = record, start
+        self._left: int | None = None
         self._passed = self._reads = 0
         self._lock = allocate_lock()
 
@@ -84,7 +85,17 @@ class VirtualClock:
         self._record.wait(seconds)
         self.advance(seconds)
         if other_threads():
-            real_sleep(0)  # the other threads get their turn, as they would in a real sleep
+            real_sleep(self._turn(seconds))  # the other threads get their turn, as they would in a real sleep
+
+    def tire(self) -> None:
+        """Let the next hundred waits be the last that pass at once: the app has returned, and some daemon sleeps for ever."""
+        self._left = 100
+
+    def _turn(self, seconds: float) -> float:
+        if self._left is None:
+            return 0
+        self._left -= 1
+        return 0 if self._left >= 0 else seconds
 
     def note(self, seconds: float) -> None:
         """Note a wait that the event loop will carry out."""

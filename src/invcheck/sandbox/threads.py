@@ -1,0 +1,136 @@
+"""Threads that the app leaves running when it returns: what they still do belongs to the trial, so they are waited for.
+
+The trial is over once every other thread has ended or rests, in a wait without a timeout that nothing but new work ends
+(a pool's worker, a thread at its queue). A daemon that stands in one place, such as in a wait with a timeout, is noted in
+``$.ambient`` and left alone: no program waits for it. Any other thread that does not come to rest in two real seconds is
+THREADS_LEFT, errored, since what it may still do was not seen. Whatever a thread that was left does later is a finding
+of its own trial (AFTER_RETURN, NETWORK), never of another.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from threading import get_ident
+from types import CodeType, FrameType
+
+from invcheck import record as records
+from invcheck.record import Record
+from invcheck.sandbox import ambient, clock
+from invcheck.vocabulary import Finding, Verdict
+
+PATIENCE = 2.0
+"""Real seconds that a thread at work is waited for."""
+
+_STANDS = 0.5  # real seconds after which a daemon in a wait of the standard library counts as one that idles
+_LOOK = 0.001
+_TICKS = 2  # of processor time: a thread that stands still takes none, and one that runs in a circle stands still as well
+_LIBRARY = os.path.dirname(os.__file__) + "/"  # noqa: PTH120  # compared with the file names of code objects
+_CLOCK = clock.__file__
+_POOL = ("/concurrent/futures/thread.py", "_worker")
+
+_Spot = tuple[tuple[CodeType, int], ...]
+_known: set[_Spot] = set()
+
+
+def settle(record: Record) -> None:
+    """Wait until every other thread has ended, rests or has used up its time; latch and note what is left at work."""
+    held = record.clock
+    if isinstance(held, clock.VirtualClock):
+        held.tire()
+    now = began = clock.real_monotonic()
+    stands: dict[int, tuple[_Spot, float]] = {}
+    spent = {thread.ident: _spent(thread) for thread in threading.enumerate()}
+    while now - began < PATIENCE:
+        left = {ident: frame for ident, frame in _others() if not _rests(frame)}
+        for ident, frame in left.items():
+            spot = _spot(frame)
+            if ident not in stands or stands[ident][0] != spot:
+                stands[ident] = spot, now
+        if all(_idles(ident, frame, *stands[ident], now) for ident, frame in left.items()):
+            break
+        clock.real_sleep(_LOOK)
+        now = clock.real_monotonic()
+    named = {thread.ident: thread for thread in threading.enumerate()}
+    for ident, frame in _others():
+        if not _rests(frame):
+            thread = named.get(ident)
+            still = ident in stands and stands[ident][0] == _spot(frame) and _spent(thread) - spent.get(ident, 0) <= _TICKS
+            _leave(record, ident, thread, frame, still=still)
+
+
+def _others() -> list[tuple[int, FrameType]]:
+    own = get_ident()
+    return [(ident, frame) for ident, frame in sys._current_frames().items() if ident != own]  # noqa: SLF001  # its documented use
+
+
+def _rests(frame: FrameType) -> bool:
+    """Say whether a thread is in a wait that only another thread can end, and none has."""
+    code, held = frame.f_code, frame.f_locals
+    if code.co_filename.endswith(_POOL[0]) and code.co_name == _POOL[1]:
+        return held.get("work_item") is None and held["work_queue"].empty()
+    if code.co_filename == threading.__file__:
+        if code.co_name == "wait" and "waiter" in held:
+            return held.get("timeout") is None and bool(held["waiter"].locked())
+        return code.co_name in ("join", "_wait_for_tstate_lock") and held.get("timeout", -1) in (None, -1)
+    return False
+
+
+def _idles(ident: int, frame: FrameType, spot: _Spot, since: float, now: float) -> bool:
+    """Say whether a thread need not be waited for any longer: it stands where another stood, or a daemon in a wait."""
+    if _notified(frame):
+        return False
+    file = frame.f_code.co_filename
+    waits = file == _CLOCK or (file.startswith(_LIBRARY) and "site-packages" not in file)
+    return spot in _known or (waits and now - since >= _STANDS and _daemon(ident))
+
+
+def _notified(frame: FrameType) -> bool:
+    waiter = frame.f_locals.get("waiter") if frame.f_code.co_filename == threading.__file__ else None
+    return waiter is not None and not waiter.locked()
+
+
+def _daemon(ident: int) -> bool:
+    return all(thread.daemon for thread in threading.enumerate() if thread.ident == ident)
+
+
+def _spent(thread: threading.Thread | None) -> int:
+    """Give the processor time of a thread, in the kernel's ticks (proc(5), utime and stime)."""
+    if thread is None:
+        return sys.maxsize  # nobody knows
+    try:
+        with open(f"/proc/self/task/{thread.native_id}/stat", encoding="utf-8") as file:  # noqa: PTH123  # no path is wanted
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:  # it has ended
+        return sys.maxsize
+    return int(fields[11]) + int(fields[12])
+
+
+def _leave(record: Record, ident: int, thread: threading.Thread | None, frame: FrameType, *, still: bool) -> None:
+    found = ambient.nearest(frame)
+    where = found[0] if found else "".join("N" if sign.isdigit() else sign for sign in thread.name) if thread else "a thread"
+    if still:
+        _known.add(_spot(frame))
+    if still and _daemon(ident):
+        record.ambient["thread", where] = 1
+    else:
+        record.latch(
+            Finding(
+                "THREADS_LEFT",
+                Verdict.ERRORED,
+                f"the app returned while a thread was at work, in {where}; what it still does is not judged",
+                expected="every thread ends or rests",
+                got=where,
+                hint="join it before the app returns, or end what it waits for",
+            )
+        )
+    records.stray(ident, thread, record)
+
+
+def _spot(frame: FrameType | None) -> _Spot:
+    spot = []
+    while frame is not None:
+        spot.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return tuple(spot)
