@@ -12,6 +12,7 @@ from typing import Self
 
 from invcheck.engines.channel import lines, write
 from invcheck.freeze import packed, unpacked
+from invcheck.sandbox import network
 from invcheck.vocabulary import Json
 
 # held on to, since the work may replace what stands in os
@@ -31,7 +32,7 @@ class Spare:
             return
         asked, self._ask = os.pipe()
         self._answers, answers = os.pipe()
-        self._pid = _fork()
+        self._pid = network.fork()
         if self._pid == 0:
             os.close(self._ask)
             os.close(self._answers)
