@@ -12,7 +12,7 @@ from shutil import rmtree
 
 from invcheck.vocabulary import Json
 
-_TICK = 0.05
+_TICK = 0.025
 """Seconds after which a change surely bears another time than the one before; a kernel's tick is at most a hundredth."""
 
 

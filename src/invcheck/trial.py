@@ -154,6 +154,7 @@ def end(trial: Trial) -> Seen:
 def close(trial: Trial) -> None:
     """Close the probes, remove the folder, and let go of what holds the record in turn, which only the collector would free."""
     trial._record.doubles.clear()  # noqa: SLF001  # as above
+    trial._record.clock = None  # noqa: SLF001  # as above
     for every in (trial._rows, *trial._probes.values()):  # noqa: SLF001  # as above
         every.close()
     if trial._made:  # noqa: SLF001  # as above

@@ -37,10 +37,10 @@ class Faced(Double, Plain):
         raises: Mapping[str, Any] | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> None:
-        render = renderer(raises)
+        self._render = renderer(raises)
         super().__init__(source, name=name, usage=usage, lane_by=lane_by)
         self.returns, self.raises, self.attributes = returns, raises, attributes
-        self._hand, self._render = _handing(returns), render
+        self._hand = _handing(returns)
 
     def _whom(self) -> Double:
         return self  # a face that it held beside itself would be a ring, which only the collector frees

@@ -33,7 +33,7 @@ class ListProbe:
 
     def open(self, record: Record) -> None:
         """Begin to enter rows into ``record``."""
-        self._watch = Watch(record, self._copied)
+        self._watch = Watch(record, self._copied, lambda: len(self.list) == len(self._copies))
 
     def rows(self) -> list[Json]:
         """Give a copy of every row, as it is now."""
@@ -43,13 +43,13 @@ class ListProbe:
         """Enter the last rows, with later changes to earlier ones."""
         if self._watch:
             self._watch.look()
-            self._copies = []
-            self._watch.finish()
+            self._watch.finish(self.rows())
 
     def close(self) -> None:
         """Let go of the record."""
         if self._watch:
             self._watch.close()
+            self._watch = None  # which holds a method of ours
 
     def _copied(self) -> list[Json]:
         copied, number = len(self._copies), len(self.list)
@@ -97,6 +97,7 @@ class CallProbe:
         """Let go of the record."""
         if self._watch:
             self._watch.close()
+            self._watch = None  # which holds a method of ours
 
     def _arguments(self) -> tuple[object, ...]:
         import inspect  # noqa: PLC0415  # a check without such a probe does not pay for it

@@ -49,19 +49,24 @@ class Probe(Protocol):
 
 
 class Watch:
-    """Enters the rows that appear behind ``read`` in a record, each once, before the event that follows it."""
+    """Enters the rows that appear behind ``read`` in a record, each once, before the event that follows it.
 
-    def __init__(self, record: Record, read: Callable[[], list[Json]]) -> None:
+    Where ``still`` says that nothing can have come, rows are not read before an event.
+    """
+
+    def __init__(self, record: Record, read: Callable[[], list[Json]], still: Callable[[], bool] | None = None) -> None:
         self._record = record
         self._read = read
         self._lock = RLock()
         self._looking = False
-        self._before = list(standing(read))
-        self._seen = list(self._before)
+        self._still = still
+        self._before = self._seen = [*standing(read)]
         record.before_event.append(self.look)
 
     def look(self) -> None:
         """Enter what is new; what cannot be read in this moment is left to the next look, and to `finish`, which tells."""
+        if self._still is not None and self._still():
+            return
         with self._lock:
             if self._looking:  # reading may itself cause an event
                 return
@@ -85,12 +90,13 @@ class Watch:
             return
         for row in added(self._seen, rows):
             self._record.row(row)
-        self._seen = list(rows)
+        self._seen = [*rows]
 
     def close(self) -> None:
         """Stop looking."""
-        if self.look in self._record.before_event:
-            self._record.before_event.remove(self.look)
+        looks = self._record.before_event
+        if self.look in looks:
+            looks.remove(self.look)
 
 
 def standing(read: Callable[[], list[Json]]) -> list[Json]:

@@ -209,10 +209,11 @@ def _settle() -> None:
 
 def _renew() -> None:
     """Forget what the standard library remembers from one draw to the next, so that no trial sees an earlier one's."""
-    for name, attribute in (("tempfile", "_name_sequence"), ("uuid", "_last_timestamp")):
-        module = sys.modules.get(name)
-        if module is not None:
-            setattr(module, attribute, None)
+    tempfile, uuid = sys.modules.get("tempfile"), sys.modules.get("uuid")
+    if tempfile is not None:
+        tempfile._name_sequence = None  # type: ignore[attr-defined]  # noqa: SLF001  # it has no public way
+    if uuid is not None:
+        uuid._last_timestamp = None  # type: ignore[attr-defined]  # noqa: SLF001  # as above
 
 
 def begin(seed: int) -> _Chance | None:
