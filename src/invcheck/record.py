@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock, Thread, current_thread, get_ident, Thread, current_thread, get_ident
+from threading import Lock, Thread, current_thread, get_ident
 from typing import Protocol
 
 from invcheck import session

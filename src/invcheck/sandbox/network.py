@@ -31,7 +31,6 @@ _armed: bool | None = None
 _notes: int | None = None
 _merged = 0
 _forked = False
-_forked = False
 _fork = os.fork  # held on to, since an app may replace what stands in os
 _pending: list[dict[str, Json]] = []
 
@@ -48,7 +47,6 @@ def install(notes: int | None = None, *, armed: bool = True) -> None:
     if not _hooked:
         _hooked = True
         sys.addaudithook(_hook)
-        os.register_at_fork(after_in_parent=_parted, after_in_child=_begun)
         os.register_at_fork(after_in_parent=_parted, after_in_child=_begun)
 
 
@@ -93,17 +91,6 @@ def merge() -> None:
     for note in notes:
         if note.pop("process") != _process():
             _enter(note)
-
-
-def _parted() -> None:
-    global _forked  # noqa: PLW0603  # from the first fork on there may be a child that notes something
-    _forked = True
-
-
-def _begun() -> None:
-    global _forked  # noqa: PLW0603  # a new process has no children yet, and what was noted so far is its parent's
-    _forked = False
-    skip()
 
 
 def _parted() -> None:
