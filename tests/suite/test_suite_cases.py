@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -56,9 +57,42 @@ def test_a_csv_row_is_a_case_of_texts(tmp_path: Path) -> None:
     assert plain(read(tmp_path, "csv: rows", "\ufeffquestion\nWhy?\n")[0]) == [("2", {"question": "Why?"})]
 
 
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e"])
+def test_only_line_breaks_end_a_row_of_csv(tmp_path: Path, mark: str) -> None:
+    """RFC 4180 knows CR LF; what Unicode or Python calls a line's end too is a character of the value."""
+    cases, mistakes = read(tmp_path, "csv: rows", f'id,q\nx,a{mark}b\r\ny,"c\r\nd{mark}"\n')
+    assert mistakes == []
+    assert plain(cases) == [("x", {"q": f"a{mark}b"}), ("y", {"q": f"c\r\nd{mark}"})]
+    assert [case.place for case in cases] == [Place("checks/rows", 2, 1), Place("checks/rows", 3, 1)]
+
+
+@pytest.mark.parametrize("last", ["1", "12.5", "-3e7", " 4 "])
+def test_a_number_at_the_end_may_be_cut_off(tmp_path: Path, last: str) -> None:
+    """A number does not say where it ends: without its line break it may be the beginning of another one."""
+    _, mistakes = read(tmp_path, "jsonl: rows", f"7\n{last}")
+    assert mistakes == ["ROW_INVALID checks/a.yaml:4:16", "ROW_INVALID checks/rows:2:1"]
+    assert "may be cut off" in read_file(tmp_path, "checks/a.yaml")[1][1].message
+    assert plain(read(tmp_path, "jsonl: rows", f"7\n{last}\n")[0])[0] == ("1", 7)
+    assert plain(read(tmp_path, "jsonl: rows", '7\n{"q": 1}')[0]) == [("1", 7), ("2", {"q": 1})]
+
+
+@pytest.mark.parametrize("empty", ["", " ", "\t", "a\nb"])
+def test_an_id_is_a_text_of_one_line(tmp_path: Path, empty: str) -> None:
+    """A case is selected and reported by its id, so it has to be something: in the check, in a row, in a column."""
+    spelled = json.dumps(empty)
+    (tmp_path / "checks").mkdir()
+    (tmp_path / "checks" / "b.yaml").write_text(f"check: a\napp: a:b\nexpect: [{{calls: 1}}]\ncases: [{{id: {spelled}, input: 1}}]\n")
+    errors = read_file(tmp_path, "checks/b.yaml")[1]
+    assert [f"{error.code} {error.place}" for error in errors] == ["WRONG_TYPE checks/b.yaml:4:9"]
+    assert errors[0].message.startswith("a case's id must be a text of one line that is not empty, got ")
+    assert read(tmp_path, "jsonl: rows", f'{{"id": {spelled}, "q": 1}}\n')[1] == ["WRONG_TYPE checks/rows:1:1"]
+    assert read(tmp_path, "csv: rows", f'id,q\n"{empty}",1\n')[1] == ["WRONG_TYPE checks/rows:2:1"]
+
+
 @pytest.mark.parametrize(
     ("spec", "rows", "expected"),
     [
+        ("csv: rows", "a\nx\0y\n", ["ROW_INVALID checks/a.yaml:4:14", "ROW_INVALID checks/rows:2:2"]),
         ("jsonl: nope", "", ["MISSING_FILE checks/a.yaml:4:16"]),
         ("csv: ''", "", ["MISSING_FILE checks/a.yaml:4:14"]),
         ("jsonl: ../../rows", "", ["OUTSIDE_PROJECT checks/a.yaml:4:16"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
+from io import StringIO
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,11 @@ def cases(spec: Json, at: At, root: Path, mistakes: Mistakes) -> tuple[Case, ...
             return ()
     if not found:
         mistakes.add("NO_CASE", "the check has no case", at, hint="a check without a case would prove nothing")
+    for case in found:
+        if case.fault:
+            mistakes.found.append(
+                CheckFileError(case.fault, code="WRONG_TYPE", place=case.place, hint="leave it out where its number will do")
+            )
     _unique(found, mistakes)
     return tuple(found)
 
@@ -87,19 +93,31 @@ def _json_lines(text: str, file: str, wrong: list[CheckFileError]) -> Iterator[t
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
+        cut = number == len(lines)  # whole files end with a line break
         try:
-            yield loads(line.rstrip("\r")), Place(file, number, 1)
+            row = loads(line.rstrip("\r"))
         except NotJson as error:
-            cut = number == len(lines)  # whole files end with a line break
             hint = "the file looks cut off: its last line has no end" if cut else "each line holds one JSON value"
             column = error.fields.get("column") or 1
             wrong.append(
                 CheckFileError(f"line {number}: {error.message}", code="ROW_INVALID", place=Place(file, number, column), hint=hint)
             )
+            continue
+        if cut and type(row) in (int, float):
+            message, hint = f"line {number}: the number may be cut off", "end the last line with a line break"
+            wrong.append(CheckFileError(message, code="ROW_INVALID", place=Place(file, number, 1), hint=hint))
+        else:
+            yield row, Place(file, number, 1)
 
 
 def _csv(text: str, file: str, wrong: list[CheckFileError]) -> Iterator[tuple[Json, Place]]:
-    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    if "\0" in text:
+        before = text[: text.index("\0")]
+        place = Place(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
+        wrong.append(CheckFileError(f"line {place.line}: this is no CSV: it holds a NUL", code="ROW_INVALID", place=place))
+        return
+    # not splitlines, for which a form feed or U+2028 in a value would be a line's end
+    reader = csv.reader(StringIO(text, newline=""), strict=True)
     header: list[str] | None = None
     while True:
         place = Place(file, reader.line_num + 1, 1)

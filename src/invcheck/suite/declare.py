@@ -123,6 +123,8 @@ def _cases(given: Iterable[Json | Case], mistakes: _Mistakes) -> tuple[Case, ...
             made.append(Case(case.id, snapshot(case.input, strict=True), case.place))
         except NotJson as error:
             mistakes.add("ROW_INVALID", f"case {case.id}: the input is no plain JSON: {error.message}", error.hint)
+    for fault in filter(None, (case.fault for case in made)):
+        mistakes.add("WRONG_TYPE", fault, "leave it out where its number will do")
     for twice in sorted({case.id for case in made if sum(other.id == case.id for other in made) > 1}):
         mistakes.add("DUPLICATE_NAME", f"two cases have the id {twice!r}", "give each case an id of its own")
     if not made and not mistakes.found:

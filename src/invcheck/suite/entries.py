@@ -22,6 +22,12 @@ class Case:
     input: Json = None
     place: Place | None = None
 
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with the id, by which the case is selected and reported; None for a good one."""
+        good = isinstance(self.id, str) and bool(self.id.strip()) and not {"\n", "\r"} & set(self.id)
+        return None if good else f"a case's id must be a text of one line that is not empty, got {self.id!r}"
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
