@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from _thread import _count as other_threads
 from collections.abc import Callable
