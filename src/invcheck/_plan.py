@@ -11,6 +11,7 @@ from invcheck.errors import InvcheckError, NothingSelected, UsageError
 from invcheck.events import Listed, RunOptions, Started
 from invcheck.expression import keyword
 from invcheck.freeze import digest
+from invcheck.suite.entries import FIRST
 
 if TYPE_CHECKING:
     from invcheck.suite import Case, Check
@@ -176,7 +177,7 @@ def _filters(options: RunOptions) -> Iterator[tuple[str, Callable[[_Pair], bool]
 def _nothing(named: Sequence[_Pair], options: RunOptions) -> NothingSelected:
     asked = " and ".join(words for words, _ in _filters(options))
     if not named:
-        return NothingSelected("there is no case to run", hint="checks stand in checks/**/*.yaml and checks/**/check_*.py")
+        return NothingSelected("there is no case to run", hint=f"checks stand in checks/**/*.yaml and checks/**/check_*.py; {FIRST}")
     hint = "`invcheck list` shows every name"
     tags = sorted({tag for check, _ in named for tag in check.tags})
     if options.tags and tags:

@@ -24,9 +24,10 @@ from invcheck.sandbox import box, network
 from invcheck.sources import read as read_double
 from invcheck.suite import Case, Check
 from invcheck.trial import Trial, begin, close, end
-from invcheck.vocabulary import Finding, Json, State, Verdict
+from invcheck.vocabulary import Finding, Json, Place, State, Verdict
 
 if TYPE_CHECKING:
+    from invcheck.assertions.claim import Claim
     from invcheck.sandbox.clock import Clock
 
 _COUNTED = ("attempted", *map(str, State))
@@ -68,6 +69,8 @@ def subject(check: Check) -> Subject:
         double = read_double(check.model, load=resolve) if check.model is not None else None
         if double is not None and check.function is None and setup is None:
             binding.takes_model(function)
+    for index, claim in enumerate(check.claims):
+        _found(claim, check.claim_places[index] if index < len(check.claim_places) else None)
     if check.function is not None:
         _filled(check.name, function, binding.GIVEN if double is not None else binding.GIVEN - {"model"})
     return Subject(check, function, setup, double, binding.wanted(function))
@@ -79,6 +82,16 @@ def _filled(name: str, function: Callable[..., Any], given: Collection[str]) -> 
         if each.name not in given and each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
             hint = "declare a model" if each.name == "model" else f"after the trial there are {', '.join(sorted(given))}; see trial.input"
             raise CheckFileError(f"nothing fills the parameter {each.name!r} of {name}", code="INPUT_MISMATCH", hint=hint)
+
+
+def _found(claim: Claim, place: Place | None) -> None:
+    """Find what a claim names, before the first trial asks for it."""
+    try:
+        for name in claim.references():
+            resolve(name)
+    except InvcheckError as problem:
+        problem.place = problem.place or place
+        raise
 
 
 @contextmanager

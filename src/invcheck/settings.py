@@ -37,6 +37,22 @@ class Settings:
     file: str | None = None
 
 
+def project(here: Path) -> Path:
+    """Give the project's folder: the nearest one upwards that holds settings of invcheck, else ``here`` itself.
+
+    Who stands in a folder ``checks``, or below it, stands in the project around it.
+    """
+    for folder in (here, *here.parents):
+        if (folder / "invcheck.toml").is_file():
+            return folder
+        pyproject = folder / "pyproject.toml"
+        if pyproject.is_file() and re.search(rb"^\s*\[tool\.invcheck[.\]]", pyproject.read_bytes(), re.MULTILINE):
+            return folder
+    if not (here / "checks").is_dir():
+        return next((folder.parent for folder in (here, *here.parents) if folder.name == "checks"), here)
+    return here
+
+
 def load(root: Path) -> Settings:
     """Read the settings of the project at ``root``; without a settings file, or an entry in it, the defaults hold.
 

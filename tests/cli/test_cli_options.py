@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from invcheck import settings
 from invcheck.cli import options
 from invcheck.cli.console import colour
 from invcheck.errors import UsageError
@@ -156,13 +157,13 @@ def test_the_project_is_the_nearest_folder_with_settings_else_where_we_stand(tmp
     """A pyproject.toml counts only when it speaks of invcheck."""
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)
-    assert options.project(deep) == deep
+    assert settings.project(deep) == deep
     (tmp_path / "a" / "pyproject.toml").write_text("[project]\nname = 'invcheck-user'\n")
-    assert options.project(deep) == deep
+    assert settings.project(deep) == deep
     (tmp_path / "pyproject.toml").write_text("[tool.invcheck]\n")
-    assert options.project(deep) == tmp_path
+    assert settings.project(deep) == tmp_path
     (tmp_path / "a" / "invcheck.toml").write_text("")
-    assert options.project(deep) == tmp_path / "a"
+    assert settings.project(deep) == tmp_path / "a"
 
 
 def test_selectors_are_seen_from_where_one_stands_then_from_the_project(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def merge(
 
 def execute(files: Sequence[str], said: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> int:
     """Merge and give the exit status of the whole run; UsageError for what does not make a whole."""
+    from invcheck import settings  # noqa: PLC0415  # --help must not load the house
     from invcheck.cli import options, outputs, telling  # noqa: PLC0415  # --help must not load the house
     from invcheck.errors import UsageError  # noqa: PLC0415  # as above
     from invcheck.report import jsonlines  # noqa: PLC0415  # as above
@@ -42,4 +43,4 @@ def execute(files: Sequence[str], said: Mapping[str, Any], environ: Mapping[str,
             what = getattr(error, "strerror", None) or "it is no UTF-8 text"
             raise UsageError(f"{name} cannot be read: {what}", code="REPORT_FILE") from error
     report = merged(shards)
-    return telling.deliver(report, options.project(here), targets, form, verbosity, environ)
+    return telling.deliver(report, settings.project(here), targets, form, verbosity, environ)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +34,7 @@ class Asked:
 
 def ask(flags: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> Asked:
     """Put together what was asked for from folder ``here``; raises UsageError for whatever cannot be read."""
-    given, root = reading.Given(flags, environ), project(here)
+    given, root = reading.Given(flags, environ), settings.project(here)
     given.no_strangers()
     own = settings.load(root)
     paths = given.several("paths")
@@ -57,17 +56,6 @@ def ask(flags: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> Ask
         trial_seconds=own.trial_seconds,
     )
     return Asked(options, _outputs(given, own, here, root), _format(given), given.times("verbose") - given.times("quiet"))
-
-
-def project(here: Path) -> Path:
-    """Give the project's folder: the nearest one upwards that holds settings of invcheck, else ``here`` itself."""
-    for folder in (here, *here.parents):
-        if (folder / "invcheck.toml").is_file():
-            return folder
-        pyproject = folder / "pyproject.toml"
-        if pyproject.is_file() and re.search(rb"^\s*\[tool\.invcheck[.\]]", pyproject.read_bytes(), re.MULTILINE):
-            return folder
-    return here
 
 
 def reporting(flags: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> tuple[tuple[Path, ...], str, int]:

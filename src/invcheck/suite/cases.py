@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from invcheck.errors import CheckFileError, NotJson
 from invcheck.jsontext import loads
-from invcheck.suite.entries import Case
+from invcheck.suite.entries import ROW, Case, stranger
 from invcheck.vocabulary import Json, Place
 from invcheck.yamltext import decode
 
@@ -70,7 +70,7 @@ def _from_file(kind: str, name: str, at: At, root: Path, mistakes: Mistakes) -> 
         mistakes.add("NOT_UTF8", f"{file} cannot be read", at)
         return None
     rows = _json_lines(text, file, wrong) if kind == "jsonl" else _csv(text, file, wrong)
-    found = [_row(row, place) for row, place in rows]
+    found = [_row(row, place, wrong) for row, place in rows]
     if wrong:
         mistakes.found += wrong[:_SHOWN]
         first = f" (the first {_SHOWN} are told)" if len(wrong) > _SHOWN else ""
@@ -78,8 +78,10 @@ def _from_file(kind: str, name: str, at: At, root: Path, mistakes: Mistakes) -> 
     return None if wrong else found
 
 
-def _row(row: Json, place: Place) -> Case:
+def _row(row: Json, place: Place, wrong: list[CheckFileError]) -> Case:
     line = place.line or 0
+    if isinstance(row, Mapping) and (strange := stranger(row)) is not None:
+        wrong.append(CheckFileError(f"line {line}: unknown key {strange!r}", code="UNKNOWN_KEY", place=place, hint=ROW))
     if not isinstance(row, Mapping):
         return Case(str(line), row, place)
     name = row.get("id") if isinstance(row.get("id"), str | int) and not isinstance(row.get("id"), bool) else None

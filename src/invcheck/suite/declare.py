@@ -6,24 +6,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from opcode import opmap
 from pathlib import Path
 from types import CodeType
-from typing import Any, TypeVar
+from typing import Any, Never, TypeVar
 
 from invcheck.assertions.claim import Claim
+from invcheck.assertions.registry import KEYS
 from invcheck.errors import CheckFileError, NotJson, UsageError
 from invcheck.freeze import snapshot
-from invcheck.suite.entries import Case, Check
+from invcheck.suite.entries import ROW, Case, Check, stranger
 from invcheck.vocabulary import Json, Place
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MARK = "__invcheck__"
 _OMITTED: Any = object()
+_BARE: Any = object()
 _registered: list[tuple[Check, tuple[CheckFileError, ...]]] = []
 """Every check so far; a module's names are not asked, since a second function of the same name replaces the first."""
 
 
 def check(
-    *,
+    *bare: Never,
     name: str | None = None,
     runs: int = 1,
     cases: Iterable[Json | Case] = _OMITTED,
@@ -51,6 +53,8 @@ def check(
     >>> declared(echoes)[0].cases
     (Case(id='1', input='a', place=None),)
     """
+    if bare and isinstance(getattr(bare[0], "__code__", None), CodeType):  # `@check` without its parentheses
+        return check(expect=_BARE)(bare[0])
 
     def mark(function: Function) -> Function:
         code = getattr(function, "__code__", None)
@@ -58,8 +62,11 @@ def check(
             raise UsageError(f"@check stands above a function, got {type(function).__name__}", code="WRONG_TYPE")
         place = Place(code.co_filename, code.co_firstlineno)
         mistakes = _Mistakes(place)
+        if bare:
+            hint = f"write @check(name={bare[0]!r}, ...)" if isinstance(bare[0], str) else "write @check(name=..., expect=[...])"
+            mistakes.add("WRONG_TYPE", f"check takes its values by name, got {bare[0]!r}", hint)
         made = Check(
-            name=name or function.__name__,
+            name=_name(name, mistakes) or function.__name__,
             file=place.file,
             place=place,
             cases=_cases(cases, mistakes),
@@ -67,11 +74,11 @@ def check(
             runs=_runs(runs, mistakes),
             tags=_tags(tags, mistakes),
             claims=_claims(expect, code, mistakes),
-            claim_places=(place,) * len(expect),
+            claim_places=(place,) * len(expect if isinstance(expect, list | tuple) else ()),
             parse=parse,
             model=model,
             ledger=ledger,
-            probes=dict(probes or {}),
+            probes=_probes(probes, mistakes),
             setup=setup,
             clock=clock,
         )
@@ -118,7 +125,7 @@ def _cases(given: Iterable[Json | Case], mistakes: _Mistakes) -> tuple[Case, ...
         return ()
     made: list[Case] = []
     for number, item in enumerate(given, 1):
-        case = _case(item, number)
+        case = _case(item, number, mistakes)
         try:
             made.append(Case(case.id, snapshot(case.input, strict=True), case.place))
         except NotJson as error:
@@ -132,9 +139,11 @@ def _cases(given: Iterable[Json | Case], mistakes: _Mistakes) -> tuple[Case, ...
     return tuple(made)
 
 
-def _case(item: Json | Case, number: int) -> Case:
+def _case(item: Json | Case, number: int, mistakes: _Mistakes) -> Case:
     if isinstance(item, Case):
         return item
+    if isinstance(item, Mapping) and (strange := stranger(item)) is not None:
+        mistakes.add("UNKNOWN_KEY", f"case {item['id']}: unknown key {strange!r}", ROW)
     if isinstance(item, Mapping) and set(item) <= {"id", "input"} and "input" in item:
         return Case(str(item.get("id", number)), item["input"])
     return Case(str(number), item)
@@ -147,24 +156,52 @@ def _runs(runs: int, mistakes: _Mistakes) -> int:
     return runs
 
 
+def _name(name: str | None, mistakes: _Mistakes) -> str | None:
+    if name is None or (isinstance(name, str) and name and "\n" not in name):
+        return name
+    mistakes.add("WRONG_TYPE", f"name must be a text of one line, got {name!r}")
+    return None
+
+
+def _probes(probes: Mapping[str, Any] | None, mistakes: _Mistakes) -> dict[str, Any]:
+    if probes is not None and not isinstance(probes, Mapping):
+        mistakes.add("WRONG_TYPE", f"probes must be a mapping, got {type(probes).__name__}", "such as probes={'quota': read_quota}")
+        return {}
+    return dict(probes or {})
+
+
 def _tags(tags: Sequence[str], mistakes: _Mistakes) -> tuple[str, ...]:
-    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+    if not isinstance(tags, list | tuple | set | frozenset) or not all(isinstance(tag, str) for tag in tags):
         mistakes.add("WRONG_TYPE", f"tags must be a list of texts, got {tags!r}")
         return ()
     return tuple(tags)
 
 
 def _claims(expect: Sequence[Claim], code: CodeType, mistakes: _Mistakes) -> tuple[Claim, ...]:
+    if expect is _BARE:
+        mistakes.add("BARE_CHECK", "@check stands here without its parentheses", "write @check(...), such as @check(expect=[Calls(1)])")
+        return ()
+    if not isinstance(expect, list | tuple):
+        wrapped = f"write expect=[{type(expect).__name__}(...)]" if isinstance(expect, Claim) else "such as expect=[Calls(1)]"
+        mistakes.add("WRONG_TYPE", f"expect must be a list of assertions, got {type(expect).__name__}", wrapped)
+        return ()
     for index, claim in enumerate(expect):
         if not isinstance(claim, Claim):
             mistakes.add(
                 "UNKNOWN_ASSERTION",
                 f"expect[{index}] is {type(claim).__name__} {claim!r}, not an assertion",
-                "write assertions of invcheck.assertions, such as Subset('$.output.cites[*]', '$.input.doc_ids[*]')",
+                _instead(claim),
             )
     if not expect and not _asserts(code):
         mistakes.add("NO_ASSERTION", "the check has no assertion", "give it `expect=[...]`, or a plain `assert` in the function itself")
     return tuple(claim for claim in expect if isinstance(claim, Claim))
+
+
+def _instead(claim: object) -> str:
+    """How a Python check spells what somebody wrote as a check file does."""
+    key = claim if isinstance(claim, str) else next(iter(claim), None) if isinstance(claim, Mapping) else None
+    name = KEYS[key][1] if isinstance(key, str) and key in KEYS else None
+    return f"from invcheck import {name}, and write {name}(...)" if name else "assertions are classes of invcheck, such as Calls(1)"
 
 
 def _asserts(code: CodeType) -> bool:

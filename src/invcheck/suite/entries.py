@@ -29,6 +29,24 @@ class Case:
         return None if good else f"a case's id must be a text of one line that is not empty, got {self.id!r}"
 
 
+ROW = "a case is {id, input}; without `input` it is the input itself"
+"""What a case may look like, for who has written it otherwise."""
+
+FIRST = 'begin with checks/first.yaml: {check: answers, app: "shop.qa:answer", cases: [{input: hello}], expect: [{calls: 0}]}'
+"""How a project begins, for who has no check yet."""
+
+
+def stranger(row: Mapping[str, Json]) -> str | None:
+    """Give the key that does not belong beside the ``id`` and ``input`` of a case, None where there is none.
+
+    >>> stranger({"id": "a", "input": 1, "note": "x"}), stranger({"input": 1, "note": "x"})
+    ('note', None)
+    """
+    if not {"id", "input"} <= row.keys():
+        return None
+    return next((str(key) for key in row if key not in ("id", "input")), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One entry of a check file: what to run, on which cases, how often, and what must hold.

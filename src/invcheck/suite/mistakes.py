@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from invcheck.errors import CheckFileError, InvcheckError
 from invcheck.freeze import show
 from invcheck.resolve import did_you_mean
+from invcheck.suite.advice import advice
 from invcheck.vocabulary import Json, Place
 from invcheck.yamltext import KEY, Places
 
@@ -78,12 +79,13 @@ class Mistakes:
             kind, context = fault["type"], fault.get("ctx", {})
             where = (*at, *path)
             if kind == "extra_forbidden":
-                self._unknown(where, _likely(_at(value, path[:-1])))
+                self._unknown(where, *_likely(_at(value, path[:-1]), str(path[-1])))
             elif kind == "missing":
                 missing.append((where, str(below)))
             elif kind.isupper() and kind != "UNKNOWN_KIND":
                 got = _at(value, path)
-                self.add(kind, f"expected {fault['msg']}, got {show(got)}", where, hint=_near(got, context.get("kinds")))
+                hint = _near(got, context.get("kinds")) or advice(path, got)
+                self.add(kind, f"expected {fault['msg']}, got {show(got)}", where, hint=hint)
             elif kind == "UNKNOWN_KIND":
                 self._kind(where, _at(value, path), fault["msg"])
             else:
@@ -93,12 +95,13 @@ class Mistakes:
                 self.add("MISSING_KEY", f"the key {name!r} is missing", where, key=True)
         for path, words in needed.items():
             got = _at(value, path)
-            self.add("WRONG_TYPE", f"expected {' or '.join(dict.fromkeys(words))}, got {_told(got)}", (*at, *path))
+            where = (*at, *path)
+            self.add("WRONG_TYPE", f"expected {' or '.join(dict.fromkeys(words))}, got {_told(got)}", where, hint=advice(where, got))
 
-    def _unknown(self, where: At, known: Sequence[str]) -> None:
+    def _unknown(self, where: At, known: Sequence[str], home: str | None) -> None:
         word = str(where[-1])
         near = did_you_mean(word.replace("_", "-"), list(known))
-        hint = f"did you mean {near!r}?" if near else None
+        hint = f"{word!r} stands {home}" if home else f"did you mean {near!r}?" if near else None
         self.add("UNKNOWN_KEY", f"unknown key {word!r}", where, key=True, hint=hint)
 
     def _kind(self, where: At, got: Json, needed: str) -> None:
@@ -112,7 +115,7 @@ class Mistakes:
                 hint=_near(word, needed.rpartition("one of ")[2]),
             )
         else:
-            self.add("WRONG_TYPE", f"expected {needed}, got {_told(got)}", where)
+            self.add("WRONG_TYPE", f"expected {needed}, got {_told(got)}", where, hint=advice(where, got))
 
 
 def _walk(value: Json, loc: Sequence[str | int]) -> tuple[At, str | int | None]:
@@ -134,13 +137,15 @@ def _walk(value: Json, loc: Sequence[str | int]) -> tuple[At, str | int | None]:
     return tuple(path), missing
 
 
-def _likely(value: Mapping[str, Json]) -> list[str]:
-    """The keys of the specs that a mapping shares most keys with."""
+def _likely(value: Mapping[str, Json], word: str) -> tuple[list[str], str | None]:
+    """The keys of the specs that a mapping shares most keys with and that refuse ``word``, and where that key does stand."""
     from invcheck.suite.shapes import spellings  # noqa: PLC0415  # it imports pydantic
 
-    known = spellings()
-    shared = [len(value.keys() & set(keys)) for keys in known]
-    return list(dict.fromkeys(key for keys, count in zip(known, shared, strict=True) if count == max(shared) for key in keys))
+    specs = spellings()
+    refusing = [keys for _, keys in specs if word not in keys]
+    shared = [len(value.keys() & set(keys)) for keys in refusing]
+    likely = list(dict.fromkeys(key for keys, count in zip(refusing, shared, strict=True) if count == max(shared) for key in keys))
+    return likely, next((home for home, keys in specs if word in keys and home), None)
 
 
 def _at(value: Any, path: At) -> Json:

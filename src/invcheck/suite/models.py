@@ -15,6 +15,8 @@ from invcheck.suite.shapes import EITHER, ONE_OR_MORE, Name, Reference, Spec, To
 class Usage(Spec):
     """Tokens of a reply, by the OpenTelemetry GenAI names."""
 
+    home = "in `usage`"
+
     input_tokens: Tokens | None = None
     output_tokens: Tokens | None = None
     cache_read_input_tokens: Tokens | None = None
@@ -25,12 +27,16 @@ class Usage(Spec):
 class Step(Spec):
     """What every step may carry."""
 
+    home = "in the step itself, beside what it answers"
+
     label: str | None = None
     optional: bool = False
 
 
 class ToolCall(Spec):
     """A call of one of the app's tools."""
+
+    home = "in `tool-call`"
 
     name: str
     arguments: dict[str, Any] = Field({})
@@ -39,6 +45,8 @@ class ToolCall(Spec):
 
 class Reply(Spec):
     """A reply with its text, finish reason, usage, tool calls and reasoning."""
+
+    home = "in `reply`"
 
     text: str = ""
     finish: str | None = "stop"
@@ -70,6 +78,8 @@ FaultKind = Annotated[str, AfterValidator(_fault_kind), WithJsonSchema({"enum": 
 
 class Fault(Spec):
     """A misbehaviour of the provider; ``retry-after`` is in seconds."""
+
+    home = "in `fail: {kind: ...}`"
 
     kind: FaultKind
     message: str = ""
@@ -140,6 +150,8 @@ Script = Annotated[list[AnyStep], AfterValidator(_script)]
 
 class Model(Spec):
     """What every double may carry: default usage, exceptions by kind of fault, how replies become values, and its lanes."""
+
+    home = "in `model`, beside its script"
 
     usage: Usage | None = None
     raises: dict[FaultKind, Reference] | None = None

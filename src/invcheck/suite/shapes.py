@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -18,6 +18,8 @@ class Spec(BaseModel):
 
     # building is deferred, so that a model inside another is built once
     model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
+    home: ClassVar[str] = ""
+    """Where the keys of this spec stand, for who writes one elsewhere."""
 
 
 def _reference(text: str) -> str:
@@ -59,9 +61,9 @@ ONE_OR_MORE = Discriminator(_one_or_more, custom_error_type="UNKNOWN_KIND", cust
 EITHER = Discriminator(_text_or_mapping, custom_error_type="UNKNOWN_KIND", custom_error_message="a text or a mapping")
 
 
-def spellings() -> list[tuple[str, ...]]:
-    """Give the keys of every spec that was loaded, as a file spells them."""
+def spellings() -> list[tuple[str, tuple[str, ...]]]:
+    """Give where each spec that was loaded stands, and its keys as a file spells them."""
     found: list[type[Spec]] = [Spec]
     for kind in found:
         found += kind.__subclasses__()
-    return [tuple(field.alias or name for name, field in kind.model_fields.items()) for kind in found]
+    return [(kind.home, tuple(field.alias or name for name, field in kind.model_fields.items())) for kind in found]

@@ -72,6 +72,8 @@ class CheckSpec(Spec):
     ``model``, ``ledger`` and ``probes`` have shapes of their own, which only a file that has the key pays for.
     """
 
+    home = "in the check itself"
+
     check: Name = Field(description="The check's name, unique in its file.")
     app: Reference = Field(description="The function that is run, as module:function.")
     model: Any = Field(None, description="The double that stands in for the model.")
