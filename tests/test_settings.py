@@ -17,6 +17,12 @@ jobs = 2
 tags = ["quick"]
 output = ["reports/run.jsonl"]
 trial-seconds = 5
+keyword = "refund"
+max-failures = 3
+allow-empty = true
+format = "junit"
+quiet = 1
+verbose = 2
 
 [gate]
 require = "kernel"
@@ -52,7 +58,10 @@ def test_both_files_hold_the_same_settings(tmp_path: Path, name: str) -> None:
     if name == "pyproject.toml":
         text = "[tool.invcheck]\n" + EVERYTHING.replace("[gate]", "[tool.invcheck.gate]")
     write(tmp_path, text, name)
-    assert load(tmp_path) == Settings(("checks", "more"), 20, 7, 2, ("quick",), ("reports/run.jsonl",), 5.0, "kernel", name)
+    assert load(tmp_path) == Settings(
+        ("checks", "more"), 20, 7, 2, ("quick",), ("reports/run.jsonl",), 5.0, "kernel",
+        keyword="refund", max_failures=3, allow_empty=True, format="junit", quiet=1, verbose=2, file=name,
+    )  # fmt: skip
 
 
 def test_a_dotted_key_is_the_same_as_a_table(tmp_path: Path) -> None:
@@ -85,6 +94,12 @@ def test_two_files_with_settings_are_refused(tmp_path: Path) -> None:
         ("paths = [1]\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("trial-seconds = 0\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("trial-seconds = inf\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("keyword = 1\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("max-failures = 0\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("allow-empty = 1\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("format = 'html'\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("quiet = true\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("verbose = -1\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("gate = 1\n", "UNKNOWN_KEY", "invcheck.toml:1:1", None),
         ("gate.require = 'soft'\n", "WRONG_TYPE", "invcheck.toml", None),
         ("gate = {require = 'soft'}\n", "WRONG_TYPE", "invcheck.toml", None),

@@ -15,13 +15,16 @@ from invcheck.resolve import did_you_mean
 from invcheck.vocabulary import Json, Place
 from invcheck.yamltext import decode
 
+FORMATS = ("table", "jsonl", "json", "junit", "md", "github")
+"""What stdout can get."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What a project may set once instead of at every command; a flag or an ``INVCHECK_`` variable wins over it.
 
     ``paths`` and ``output`` are relative to the project; without paths its folder ``checks`` is meant, if it is there.
-    ``runs`` is None where every check keeps its own number.
+    ``runs`` is None where every check keeps its own number, ``max_failures`` where no number of failures stops a run.
     ``trial_seconds`` is the real time after which a stuck trial is ended. ``gate_require`` is "kernel" where a run
     without the kernel's own gate must be refused.
     """
@@ -34,6 +37,12 @@ class Settings:
     output: tuple[str, ...] = ()
     trial_seconds: float = 60.0
     gate_require: str | None = None
+    keyword: str | None = None
+    max_failures: int | None = None
+    allow_empty: bool = False
+    format: str = "table"
+    quiet: int = 0
+    verbose: int = 0
     file: str | None = None
 
 
@@ -137,7 +146,11 @@ def _seconds(value: Json) -> float | None:
     return float(value) if type(value) in (int, float) and 0 < value < float("inf") else None
 
 
-_KEYS: dict[str, tuple[str, str, _Take]] = {
+def _kind(wanted: type) -> _Take:
+    return lambda value: value if type(value) is wanted else None
+
+
+KNOWN: dict[str, tuple[str, str, _Take]] = {
     "paths": ("paths", "a list of texts", _texts),
     "runs": ("runs", "a whole number from 1", _whole(1)),
     "seed": ("seed", "a whole number from 0", _whole(0)),
@@ -145,6 +158,12 @@ _KEYS: dict[str, tuple[str, str, _Take]] = {
     "tags": ("tags", "a list of texts", _texts),
     "output": ("output", "a list of file names", _texts),
     "trial-seconds": ("trial_seconds", "a number of seconds above 0", _seconds),
+    "keyword": ("keyword", "a text", _kind(str)),
+    "max-failures": ("max_failures", "a whole number from 1", _whole(1)),
+    "allow-empty": ("allow_empty", "true or false", _kind(bool)),
+    "format": ("format", f"one of {', '.join(FORMATS)}", lambda value: value if value in FORMATS else None),
+    "quiet": ("quiet", "a whole number from 0", _whole(0)),
+    "verbose": ("verbose", "a whole number from 0", _whole(0)),
     "gate.require": ("gate_require", '"kernel"', lambda value: value if value == "kernel" else None),
 }
 """Key as it is written -> field, what it takes, and how it is read (None where it does not fit)."""
@@ -153,11 +172,11 @@ _KEYS: dict[str, tuple[str, str, _Take]] = {
 def _settings(table: _Table) -> Settings:
     fields: dict[str, Any] = {}
     for key, value in _flat(table.values).items():
-        if key not in _KEYS:
-            near = did_you_mean(key.replace("_", "-"), list(_KEYS))
-            hint = f"did you mean {near!r}?" if near else f"known keys: {', '.join(_KEYS)}"
+        if key not in KNOWN:
+            near = did_you_mean(key.replace("_", "-"), list(KNOWN))
+            hint = f"did you mean {near!r}?" if near else f"known keys: {', '.join(KNOWN)}"
             raise ConfigError(f"unknown key {key!r}", code="UNKNOWN_KEY", place=table.place(key), hint=hint)
-        field, needed, take = _KEYS[key]
+        field, needed, take = KNOWN[key]
         taken = take(value)
         if taken is None:
             raise ConfigError(f"{key} takes {needed}, got {value!r}", code="WRONG_TYPE", place=table.place(key))

@@ -11,6 +11,7 @@ import pytest
 from invcheck import settings
 from invcheck.cli import options
 from invcheck.cli.console import colour
+from invcheck.cli.reading import _FLAGS
 from invcheck.errors import UsageError
 from invcheck.events import RunOptions
 
@@ -151,6 +152,60 @@ def test_settings_stand_under_flags_and_variables(tmp_path: Path) -> None:
     assert ask(tmp_path / "below") == options.Asked(run, (tmp_path / "r.json",), "table", 0)
     asked = ask(tmp_path / "below", {"seed": "9", "output": ["x.md"]}, INVCHECK_RUNS="8", INVCHECK_TAG="u")
     assert (asked.options.seed, asked.options.runs, asked.options.tags, asked.outputs) == (9, 8, ("u",), (tmp_path / "below" / "x.md",))
+
+
+SETTINGS = """
+keyword = "a"
+tags = ["t", "u"]
+runs = 3
+seed = 4
+jobs = 5
+max-failures = 6
+allow-empty = true
+gate.require = "kernel"
+output = ["r.json"]
+format = "md"
+quiet = 1
+verbose = 3
+"""
+
+
+def test_every_flag_that_may_hold_for_each_run_has_a_key_in_the_settings(tmp_path: Path) -> None:
+    """The same value by flag and by key gives the same options; only what speaks of one run has no key."""
+    (tmp_path / "invcheck.toml").write_text(SETTINGS)
+    assert ask(tmp_path, {"shard": "2/3"}) == ask(tmp_path, FLAGS) == ask(tmp_path, None, **VARIABLES) == wanted(tmp_path)
+    assert {*_FLAGS} - {*FLAGS} == {"paths", "fail_fast", "last_failed"}
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "environ", "is_"),
+    [
+        ("allow-empty = true", {}, {"INVCHECK_ALLOW_EMPTY": "0"}, {"allow_empty": False}),
+        ("gate.require = 'kernel'", {}, {"INVCHECK_REQUIRE_KERNEL": "off"}, {"require_kernel": False}),
+        ("gate.require = 'kernel'", {"require_kernel": True}, {"INVCHECK_REQUIRE_KERNEL": "off"}, {"require_kernel": True}),
+        ("max-failures = 1", {"max_failures": "5"}, {}, {"fail_fast_after": 5}),
+        ("max-failures = 5", {"fail_fast": True}, {}, {"fail_fast_after": 1}),
+        ("quiet = 2", {"verbose": 1}, {}, {"verbosity": 1}),
+        ("quiet = 2", {}, {"INVCHECK_QUIET": "0"}, {"verbosity": 0}),
+        ("verbose = 1", {"quiet": 1}, {"INVCHECK_QUIET": "2"}, {"verbosity": -1}),
+        ("format = 'md'", {"format": "table"}, {}, {"format": "table"}),
+    ],
+)
+def test_a_flag_wins_over_a_variable_and_a_variable_over_a_key(
+    tmp_path: Path, text: str, flags: dict[str, Any], environ: dict[str, str], is_: dict[str, Any]
+) -> None:
+    """Also where what it says is no."""
+    (tmp_path / "invcheck.toml").write_text(text)
+    asked = ask(tmp_path, flags, **environ)
+    assert {name: getattr(asked if hasattr(asked, name) else asked.options, name) for name in is_} == is_
+
+
+def test_a_merge_reads_the_settings_and_refuses_strangers(tmp_path: Path) -> None:
+    """As any command does; the files of a run are not the files of a merge."""
+    (tmp_path / "invcheck.toml").write_text(SETTINGS)
+    assert options.reporting({}, {}, tmp_path) == ((), "md", 2)
+    with pytest.raises(UsageError, match="INVCHECK_FROMAT is no variable of invcheck"):
+        options.reporting({}, {"INVCHECK_FROMAT": "json"}, tmp_path)
 
 
 def test_the_project_is_the_nearest_folder_with_settings_else_where_we_stand(tmp_path: Path) -> None:

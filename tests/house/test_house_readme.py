@@ -15,8 +15,8 @@ import pytest
 
 from invcheck import Reply, Trial, check, testing
 from invcheck.assertions import KEYS
-from invcheck.cli.options import FORMATS
 from invcheck.faults import KINDS, ModelFault
+from invcheck.settings import FORMATS, KNOWN, load
 from invcheck.sources import build
 from invcheck.yamltext import read as yaml
 
@@ -182,6 +182,14 @@ def test_every_format_of_stdout_stands_in_the_readme() -> None:
     """What `--format` takes is named where the README speaks of it."""
     sentence = WORDS[WORDS.index("`--format`") :].split(".")[0]
     assert set(re.findall(r"`(\w+)`", sentence)) == {*FORMATS} - {"table"}
+
+
+def test_the_settings_of_the_readme_are_all_settings(tmp_path: Path) -> None:
+    """The table can be read as it stands, and it shows every key."""
+    table = next(block["body"] for block in BLOCK.finditer(README) if block["language"] == "toml")
+    (tmp_path / "pyproject.toml").write_text(table, encoding="utf-8")
+    assert load(tmp_path).gate_require == "kernel"
+    assert {line.split(" = ")[0] for line in table.splitlines()[1:]} == {*KNOWN}
 
 
 def test_what_the_readme_says_of_folders_and_state_is_so(tmp_path: Path) -> None:

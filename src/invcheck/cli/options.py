@@ -16,8 +16,6 @@ from invcheck.events import RunOptions
 if TYPE_CHECKING:
     from invcheck.settings import Settings
 
-FORMATS = ("table", "jsonl", "json", "junit", "md", "github")
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -39,34 +37,43 @@ def ask(flags: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> Ask
     own = settings.load(root)
     paths = given.several("paths")
     stop = [1] if given.switch("fail_fast") else []
-    most = given.one("max_failures", reading.whole(1), "a whole number from 1", 0)
+    most = given.one("max_failures", reading.whole(1), "a whole number from 1", own.max_failures)
     options = RunOptions(
         root=root,
         paths=own.paths if paths is None else tuple(_selector(text, here, root) for text in paths),
-        keyword=given.one("keyword", str, "words", None),
+        keyword=given.one("keyword", str, "words", own.keyword),
         tags=given.several("tag") or own.tags,
         runs=given.one("runs", reading.whole(1), "a whole number from 1", own.runs),
         seed=given.one("seed", reading.whole(0), "a whole number from 0", own.seed),
         jobs=given.one("jobs", reading.jobs, "a whole number from 1, or auto", own.jobs),
         shard=given.one("shard", reading.shard, "i/n with i from 1 to n", None),
         fail_fast_after=min([*stop, *([most] if most else [])], default=None),
-        last_failed=_failed(root) if given.switch("last_failed") else None,
-        allow_empty=given.switch("allow_empty"),
-        require_kernel=given.switch("require_kernel") or own.gate_require == "kernel",
+        last_failed=state.failed(root) if given.switch("last_failed") else None,
+        allow_empty=given.switch("allow_empty", own.allow_empty),
+        require_kernel=given.switch("require_kernel", own.gate_require == "kernel"),
         trial_seconds=own.trial_seconds,
     )
-    return Asked(options, _outputs(given, own, here, root), _format(given), given.times("verbose") - given.times("quiet"))
+    return Asked(options, _outputs(given, own, here, root), _format(given, own), _verbosity(given, own))
 
 
 def reporting(flags: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> tuple[tuple[Path, ...], str, int]:
-    """Give files, format and verbosity for a command that runs nothing."""
+    """Give files, format and verbosity for a command that runs nothing, whose files are none of the settings'."""
     given = reading.Given(flags, environ)
+    given.no_strangers()
+    own = settings.load(settings.project(here))
     files = _files(given.several("output") or (), here)
-    return files, _format(given), given.times("verbose") - given.times("quiet")
+    return files, _format(given, own), _verbosity(given, own)
 
 
-def _format(given: reading.Given) -> str:
-    return given.one("format", lambda text: text if text in FORMATS else None, f"one of {', '.join(FORMATS)}", "table")
+def _format(given: reading.Given, own: Settings) -> str:
+    formats = settings.FORMATS
+    return given.one("format", lambda text: text if text in formats else None, f"one of {', '.join(formats)}", own.format)
+
+
+def _verbosity(given: reading.Given, own: Settings) -> int:
+    """-v minus -q; where either is said, the settings are silent on both."""
+    verbose, quiet = given.times("verbose"), given.times("quiet")
+    return own.verbose - own.quiet if verbose is None and quiet is None else (verbose or 0) - (quiet or 0)
 
 
 def _outputs(given: reading.Given, own: Settings, here: Path, root: Path) -> tuple[Path, ...]:
@@ -93,12 +100,3 @@ def _selector(text: str, here: Path, root: Path) -> str:
             f"{where!r} lies outside of the project {root.name!r}", code="OUTSIDE", hint="run invcheck from that project's folder"
         )
     return seen.relative_to(root).as_posix() + colons + name
-
-
-def _failed(root: Path) -> tuple[str, ...]:
-    failed = state.read(root)
-    if failed is None:
-        raise UsageError(
-            "--last-failed: no run has been remembered here yet", code="NO_LAST_RUN", hint=f"a run leaves its failures in {state.FILE}"
-        )
-    return failed

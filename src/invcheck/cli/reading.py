@@ -54,13 +54,13 @@ class Given:
                 hint="its words are read as a shell reads them",
             ) from None
 
-    def switch(self, name: str) -> bool:
-        """Give a switch: on by its flag, else what its variable says."""
-        return bool(self.flags.get(name)) or self.one_variable(name, truth, "1 or 0", default=False)
+    def switch(self, name: str, default: bool = False) -> bool:
+        """Give a switch: on by its flag, else what its variable says, else ``default``."""
+        return bool(self.flags.get(name)) or self.one_variable(name, truth, "1 or 0", default=default)
 
-    def times(self, name: str) -> int:
-        """Give how often a counted switch was given."""
-        return int(self.flags.get(name) or 0) or self.one_variable(name, whole(0), "a whole number from 0", default=0)
+    def times(self, name: str) -> int | None:
+        """Give how often a counted switch was given, None where neither its flag nor its variable says anything."""
+        return int(self.flags.get(name) or 0) or self.one_variable(name, whole(0), "a whole number from 0", default=None)
 
     def no_strangers(self) -> None:
         """Refuse variables that look like ours and are none: a misspelt one would silently change what a run means."""

@@ -28,6 +28,15 @@ def read(root: Path) -> tuple[str, ...] | None:
     raise UsageError(f"{FILE} cannot be read", code="NO_LAST_RUN", hint="delete it, the next run writes it again")
 
 
+def failed(root: Path) -> tuple[str, ...]:
+    """Give the ids that were not kept in the last run; UsageError where none was remembered, too."""
+    ids = read(root)
+    if ids is None:
+        hint = f"a run leaves its failures in {FILE}"
+        raise UsageError("--last-failed: no run has been remembered here yet", code="NO_LAST_RUN", hint=hint)
+    return ids
+
+
 def write(root: Path, results: Iterable[Result]) -> None:
     """Remember what was not kept: what failed before and did not run now stays. OSError where the project is read-only."""
     try:
