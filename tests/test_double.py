@@ -349,12 +349,12 @@ def test_one_unnamed_lane_until_lanes_are_named() -> None:
 
 
 def test_a_function_that_names_no_lane_raises_into_the_app() -> None:
-    """What the user's own function raises arrives as it is, and the call is recorded as failed."""
+    """What the user's own function raises arrives as it is, the call is recorded as failed, and it is told."""
 
     def by(request: Request) -> str:
         raise KeyError("agent")
 
-    with testing():
+    with pytest.raises(VerificationError, match="lane_by=by raised KeyError"), testing():
         double = ScriptedModel(lanes={"writer": []}, lane_by=by)
         with pytest.raises(KeyError, match="agent"):
             double("hi")

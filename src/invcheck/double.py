@@ -8,13 +8,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Generator, Mapping
 from threading import Lock, get_ident, main_thread
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from invcheck import record, replies
 from invcheck.errors import CallCancelled, InvcheckError, NotInTest, ScriptedModelError
 from invcheck.freeze import show, snapshot
 from invcheck.request import AbortSignal, Call, Request
 from invcheck.vocabulary import Counts, Exchange, Fault, Finding, Outcome, Reply, State, Usage, Verdict
+
+T = TypeVar("T")
 
 REFUSED = frozenset({"SCRIPT_EXHAUSTED", "SCRIPT_ITERATOR_REUSED", "LANE_UNDECLARED"})
 """Codes of what the app, or the script it was given, may not do: the call is refused and the finding is broken."""
@@ -56,6 +58,32 @@ Hand = Callable[[Reply, Call], object]
 Render = Callable[[Fault], BaseException]
 
 
+def own(what: str, function: Callable[..., T], given: object = None) -> Callable[..., T]:
+    """Give a function of the test's own so that an error of it is a finding, which no ``except`` in the app may hide.
+
+    ``given`` is what the test wrote, where ``function`` was made of it. Errors of the double's own are latched by the
+    double itself.
+    """
+
+    def asked(*args: Any) -> T:
+        try:
+            return function(*args)
+        except Exception as error:
+            mistaken(what, function if given is None else given, error)
+            raise
+
+    return asked
+
+
+def mistaken(what: str, function: object, error: Exception) -> None:
+    """Latch an error of a test's own function."""
+    held = record.current()
+    if held is not None and not isinstance(error, InvcheckError):
+        name = getattr(function, "__name__", type(function).__name__)
+        message = f"the test's own {what}={name} raised {type(error).__name__}"
+        held.latch(Finding("DOUBLE_RAISED", Verdict.ERRORED, message, hint="it makes what the app is given, so the app was not judged"))
+
+
 class Double:
     """One source, whatever face asks it. NotInTest where it is built outside of a test.
 
@@ -75,7 +103,7 @@ class Double:
         self._name = name
         self._source = source
         self._usage = replies.usage_of(usage)
-        self._lane_by = lane_by
+        self._lane_by = own("lane_by", lane_by) if callable(lane_by) else lane_by
         self._calls: list[Call] = []
         self._arrivals = Lock()
         self._locks: dict[str | None, Lock] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from invcheck.double import Double, Hand, Source
+from invcheck.double import Double, Hand, Source, own
 from invcheck.errors import DoubleError
 from invcheck.faces.call import CallFace, Plain
 from invcheck.faces.render import renderer
@@ -16,7 +16,10 @@ P = TypeVar("P")
 
 
 def _handing(returns: Callable[[Reply], Any] | None) -> Hand | None:
-    return None if returns is None else lambda reply, _: returns(reply)
+    if returns is None:
+        return None
+    asked = own("returns", returns)
+    return lambda reply, _: asked(reply)
 
 
 class Faced(Double, Plain):

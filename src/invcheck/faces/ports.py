@@ -11,7 +11,7 @@ from collections.abc import (
 )
 from typing import Any, TypeVar
 
-from invcheck.double import Double
+from invcheck.double import Double, mistaken, own
 from invcheck.errors import PortMismatch
 from invcheck.faces.adapt import Adapt, adapter, named
 from invcheck.faces.call import driven, looped
@@ -177,11 +177,21 @@ class _Hand:
 
 def _hand(form: Form, member: Member, returns: Any) -> _Hand:
     how, inner = manner(form)
-    own = returns.get(member.name) if isinstance(returns, Mapping) else returns
+    given = returns.get(member.name) if isinstance(returns, Mapping) else returns
     streams = "stream" in how
-    if own is not None:
-        return _Hand(form, inner, lambda reply, _: own(reply), streams=streams)
+    if given is not None:
+        asked = own("returns", given)
+        return _Hand(form, inner, lambda reply, _: _items(given, asked(reply)) if streams else asked(reply), streams=streams)
     return _Hand(form, inner, _pieces(inner) if streams else adapter(inner), streams=streams)
+
+
+def _items(given: Callable[..., Any], items: Iterable[Any]) -> Iterator[Any]:
+    """The items that the test's own function makes, which may fail at any of them."""
+    try:
+        yield from items
+    except Exception as error:
+        mistaken("returns", given, error)
+        raise
 
 
 def _pieces(hint: Any) -> Adapt:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from invcheck import faults
-from invcheck.double import Render
+from invcheck.double import Render, own
 from invcheck.errors import DoubleError
 from invcheck.vocabulary import Fault
 
@@ -26,7 +26,7 @@ def renderer(raises: Mapping[str, Any] | None) -> Render:
     """
     if not raises:
         return faults.exception
-    made = {kind: _maker(kind, value) for kind, value in raises.items()}
+    made = {kind: own("raises", _maker(kind, value), value) for kind, value in raises.items()}
 
     def render(fault: Fault) -> BaseException:
         make = made.get(fault.kind)
