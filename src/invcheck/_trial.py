@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from _thread import _count as other_threads
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from invcheck import binding
 from invcheck.asserts import claimed
-from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, NotJson
+from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, NotJson, Unevaluated
 from invcheck.faces import bind as bind_face
 from invcheck.folders import Folders
 from invcheck.freeze import snapshot
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from invcheck.sandbox.clock import Clock
 
 _COUNTED = ("attempted", *map(str, State))
+
+OPTIMIZED = bool(sys.flags.optimize)
+"""Whether this Python drops asserts: those of a check, and those that the app itself relies on."""
 
 _RENAMED = {"PatternError": "error"}
 """Exceptions that newer Pythons call otherwise: the older name stands in every result."""
@@ -57,6 +61,8 @@ class Subject:
 
 def subject(check: Check) -> Subject:
     """Find what a check names, without running any of it; InvcheckError where something is not there or does not fit."""
+    if OPTIMIZED:
+        raise Unevaluated("asserts are switched off in this Python (-O): they would all be kept", code="ASSERTS_OFF", hint="run it without -O")
     with _about(check, "app"):
         function: Any = check.function if check.function is not None else resolve(str(check.app))
     with _about(check, "setup"):

@@ -43,8 +43,12 @@ SECRETS = (
 DROPPED = (
     *("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "ws_proxy", "wss_proxy"),
     *("ssh_auth_sock", "ssh_agent_pid", "gpg_agent_info", "dbus_session_bus_address", "docker_host"),
+    *("pythonoptimize", "pythoninspect", "pythonstartup"),
 )
-"""Names that are dropped, in any case: ways out through somebody else."""
+"""Names that are dropped, in any case: ways out through somebody else, and what makes Python pass over asserts or ask a terminal."""
+
+HASH_SEED = "PYTHONHASHSEED"
+"""Fixed, so that an app that iterates a set does so in the same order wherever a seed is run again."""
 
 _XDG = ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 _THROUGH = frozenset({__name__, "os", "collections.abc"})
@@ -54,7 +58,8 @@ def scrubbed(env: Mapping[str, str], home: str, temp: str | None = None) -> tupl
     """Give the environment of a worker, and the names of what was taken away, sorted.
 
     ``home`` is an empty folder that HOME and the XDG folders lead to, ``temp`` the worker's own temp folder. The time
-    zone becomes UTC, so that local times are the same on every machine. Everything else is kept.
+    zone becomes UTC, so that local times are the same on every machine, and the hash seed 0 where none is given.
+    Everything else is kept.
 
     >>> env, dropped = scrubbed({"OPENAI_API_KEY": "sk-1", "LANG": "C.UTF-8", "https_proxy": "http://proxy:3128"}, "/empty")
     >>> env["OPENAI_API_KEY"], env["LANG"], dropped
@@ -74,6 +79,8 @@ def scrubbed(env: Mapping[str, str], home: str, temp: str | None = None) -> tupl
         given.setdefault("PYTHONUSERBASE", f"{env['HOME']}/.local")
     given |= {"HOME": home, "TZ": "UTC", **{name: f"{home}/{name[4:-5].lower()}" for name in _XDG}}
     given.pop("XDG_RUNTIME_DIR", None)
+    if given.get(HASH_SEED, "random") == "random":
+        given[HASH_SEED] = "0"
     if temp is not None:
         given |= {"TMPDIR": temp, "TEMP": temp, "TMP": temp}
     return given, sorted(dropped)
