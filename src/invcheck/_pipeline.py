@@ -103,6 +103,7 @@ def run_trials(course: Course) -> None:
             if options.fail_fast_after is not None and failed >= options.fail_fast_after:
                 course.stopped = following < len(plan.units)
                 return
+    _whole(following, len(plan.units), "case")
 
 
 STAGES = (discover, collect, choose, prepare, run_trials)
@@ -162,7 +163,14 @@ def _planned(course: Course) -> _plan.Plan:
 def _answers(course: Course, tasks: list[Json]) -> Iterator[tuple[int, Json]]:
     """Every task's last message, in the order of the tasks."""
     last = {index: message for index, message in course.pool.run(tasks) if "event" not in message}
+    _whole(len(last), len(tasks), "answer")
     return iter(sorted(last.items()))
+
+
+def _whole(came: int, asked: int, what: str) -> None:
+    """Make sure that nothing was lost on the way: a case that nobody judged is no case that is kept."""
+    if came != asked:
+        raise Unevaluated(f"{what} {came + 1} of {asked} did not come back from the workers", code="INTERNAL")
 
 
 def _problems(answer: Json, file: str) -> list[InvcheckError]:
