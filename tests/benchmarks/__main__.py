@@ -1,4 +1,4 @@
-"""Print a benchmark's table: `python -m tests.benchmarks [judge|drift|starts|all] [--size N] [--times N] [--folder DIR]`.
+"""Print a benchmark's table: `python -m tests.benchmarks [judge|drift|starts|plugin|all] [--size N] [--times N] [--folder DIR]`.
 
 Exit 1 only where a bar is missed by a factor of two, since machines are noisy; the figures are for reading.
 """
@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE))
 
 import drift  # noqa: E402  # the rows are scripts that stand beside each other
 import starts as start  # noqa: E402  # as above
+import unrelated  # noqa: E402  # as above
 from gen import write  # noqa: E402  # the rows are scripts that stand beside each other
 from processes import Run, pairs, run  # noqa: E402  # as above
 from verify import verify  # noqa: E402  # as above
@@ -57,7 +58,7 @@ def _row(folder: Path, size: int, script: str, *args: str) -> Run:
 
 def every(folder: Path, size: int, times: int) -> bool:
     """Run all of them, at a size that a gate can wait for."""
-    return all([judge(folder, size, times), drifts(folder, size, times), starts(folder, size, times)])
+    return all([judge(folder, size, times), drifts(folder, size, times), starts(folder, size, times), plugs(folder, size, times)])
 
 
 def drifts(_: Path, size: int, times: int) -> bool:
@@ -70,7 +71,12 @@ def starts(folder: Path, _: int, times: int) -> bool:
     return start.measure(folder, times)
 
 
-BENCHMARKS = {"judge": judge, "drift": drifts, "starts": starts, "all": every}
+def plugs(folder: Path, _: int, times: int) -> bool:
+    """Hold an unrelated suite of pytest against itself without our plugin."""
+    return unrelated.measure(folder, times)
+
+
+BENCHMARKS = {"judge": judge, "drift": drifts, "starts": starts, "plugin": plugs, "all": every}
 
 
 def main() -> int:
