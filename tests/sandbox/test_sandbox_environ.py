@@ -30,6 +30,39 @@ def test_whole_families_become_empty(name: str) -> None:
     assert environ.scrubbed({name: ""}, "/h")[1] == []
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("API_KEY", "TOKEN", "PASSWORD", "CREDENTIALS", "SECRET", "PGPASSWORD", "DB_PASS", "STRIPE_KEY", "MY_PAT", "SLACK_WEBHOOK"),
+        *("DATABASE_URL", "OPENAIKEY", "SENTRY_DSN", "MYSQL_PWD", "GH_PAT", "SECRET_KEY_BASE", "NPM_AUTH", "SHOP_DATABASE_URL", "apikey"),
+        *("MONGODB_URI", "REDIS_URL", "SIGNING_KEY", "SSH_PASSPHRASE", "SLACK_WEBHOOK_URL", "CI_JOB_JWT", "DOCKER_AUTH_CONFIG", "NETRC"),
+    ],
+)
+def test_a_secret_has_many_names(name: str) -> None:
+    """Names that hold a secret by themselves, without the customary prefix, or as part of an address."""
+    env, dropped = environ.scrubbed({name: "x"}, "/h")
+    assert (env[name], dropped) == ("", [name])
+
+
+@pytest.mark.parametrize("value", ["postgresql://ada:s3cret@db:5432/shop", "redis://:word@cache/0"])
+def test_an_address_with_a_password_is_a_secret_under_any_name(value: str) -> None:
+    """Whatever the variable is called: the password stands in the value."""
+    assert environ.scrubbed({"SHOP_BACKEND": value}, "/h")[0]["SHOP_BACKEND"] == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("KEYBOARD", "us"), ("MONKEY", "x"), ("BYPASS", "1"), ("COMPASS", "n"), ("PATTERN", "a"), ("PASSENGERS", "3"), ("AUTHOR", "ada"),
+        ("SHOP_URL", "https://shop.example/a:b@c"), ("TOKENIZERS_PARALLELISM", "false"), ("MAX_TOKENS", "5"), ("OLDPWD", "/a"),
+        ("PYTHONPATH", "/a:/b"),
+    ],
+)  # fmt: skip
+def test_what_only_sounds_like_a_secret_is_kept(name: str, value: str) -> None:
+    """A name that holds such a word inside another is no secret."""
+    assert environ.scrubbed({name: value}, "/h")[0][name] == value
+
+
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy", "NO_PROXY", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS"])
 def test_ways_out_through_others_are_dropped(name: str) -> None:
     """A proxy or an agent's socket would leave the sandbox in our name."""

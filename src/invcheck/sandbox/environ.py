@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import KeysView, Mapping
 from fnmatch import fnmatchcase
 from sys import _getframe as frame_at
@@ -35,10 +36,16 @@ KEYS = (
 """Set to the empty text even where they are missing: a key that is only missing comes back from an ``.env`` file."""
 
 SECRETS = (
-    *("*_API_KEY", "*_ACCESS_KEY", "*_ACCESS_KEY_ID", "*_SECRET_KEY", "*_PRIVATE_KEY"),
-    *("*_TOKEN", "*_SECRET", "*_PASSWORD", "*_CREDENTIALS", "AWS_*", "AZURE_*", "GOOGLE_*", "ANTHROPIC_*", "OPENAI_*"),
+    *("*_KEY", "*_KEY_ID", "*APIKEY", "*AIKEY", "*ACCESSKEY", "*TOKEN", "*SECRET", "*SECRETS", "*SECRET_*", "*_PAT", "PAT"),
+    *("*PASSWORD", "*PASSWD", "*PASSPHRASE", "*_PASS", "PASS", "*_PWD", "*CREDENTIAL", "*CREDENTIALS", "*_CREDS", "CREDS"),
+    *("*_AUTH", "*AUTH_CONFIG", "*_JWT", "*_COOKIE", "*_BEARER", "NETRC", "KUBECONFIG"),
+    *("*WEBHOOK", "*WEBHOOK_URL", "*_DSN", "DSN", "DATABASE_URL", "*_DATABASE_URL", "DB_URL", "*_DB_URL", "*CONNECTION_STRING"),
+    *("REDIS_URL", "MONGO_URL", "MONGODB_UR[IL]", "MONGO_URI", "AMQP_URL", "RABBITMQ_URL", "BROKER_URL", "POSTGRES_URL", "MYSQL_URL"),
+    *("AWS_*", "AZURE_*", "GOOGLE_*", "ANTHROPIC_*", "OPENAI_*"),
 )
-"""Patterns of names that are set to the empty text."""
+"""Patterns of names that are set to the empty text; a value that holds a password, as in ``scheme://user:word@host``, is too."""
+
+_USER_AND_WORD = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
 
 DROPPED = (
     *("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "ws_proxy", "wss_proxy"),
@@ -70,7 +77,7 @@ def scrubbed(env: Mapping[str, str], home: str, temp: str | None = None) -> tupl
     for name, value in env.items():
         if name.lower() in DROPPED:
             dropped.append(name)
-        elif any(fnmatchcase(name.upper(), pattern) for pattern in SECRETS):
+        elif any(fnmatchcase(name.upper(), pattern) for pattern in SECRETS) or _USER_AND_WORD.search(value):
             given[name] = ""
             dropped += [name] if value else []
         else:
