@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from invcheck.errors import PathError, Unevaluated
+from invcheck.freeze import show
 from invcheck.pathsyntax import STAR, Other, Segment, Star, Step, read
 from invcheck.vocabulary import Json
 
@@ -118,7 +119,12 @@ def compile_path(text: str) -> Path:
     ('output', 'cites', <Star.STAR: '*'>)
     """
     if not isinstance(text, str):
-        raise PathError(f"a JSONPath is text, got {kind(text)} {text!r}", column=1, path=text)
+        raise PathError(f"a JSONPath is text, got {kind(text)} {show(text)}", code="WRONG_TYPE", column=1, path=text)
+    return _compiled(text)
+
+
+@lru_cache(4096)
+def _compiled(text: str) -> Path:
     segments, spelled = read(text)
     if any(isinstance(segment, Other) for segment in segments):
         return Path(text, singular=False, steps=None, segments=segments, _engine=_engine(text, spelled))

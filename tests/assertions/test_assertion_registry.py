@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 import invcheck.assertions
 from invcheck.assertions import KEYS, Calls, Contains, Each, Implies, Not, Subset, build, claim_class, effects, invariants
-from invcheck.assertions.claim import Claim, hints
+from invcheck.assertions.claim import Claim, hints, spelling
 from invcheck.errors import PathError, UsageError
 
 DESIGN = {
@@ -37,6 +38,28 @@ def test_a_class_has_the_key_it_is_registered_by(key: Any) -> None:
     assert kind.shorthand is None or kind.shorthand in kind._fields
     assert kind.arity in ("each", "across")
     assert kind.__doc__ is not None
+
+
+ODD: list[Any] = [[1], ["$.a"], {"a": 1}, {"a": [{}]}, None, True, 1.5, -1, "$[", [], {}, [[1]], {"length-of": [1]}, {"literal": [1]}]
+
+
+@pytest.mark.parametrize("key", sorted(KEYS))
+def test_a_field_takes_a_value_or_says_why_not(key: Any) -> None:
+    """Whatever stands at a field of a check file, the assertion is built or UsageError raised: no other error ends a run."""
+    kind = claim_class(key)
+    for name, odd, word in ((name, odd, word) for name in kind._fields for odd in ODD for word in (key, f"not-{key}")):
+        fields = {spelling(each): "$.a" for each in kind.required()} | {spelling(name): odd}
+        for value in (fields, odd):
+            with suppress(UsageError):
+                build({word: value})
+
+
+def test_a_path_field_says_that_a_list_is_no_path() -> None:
+    """A list or a mapping where a path belongs is of the wrong type, at that field."""
+    for wrong in ([1], {"a": 1}):
+        with pytest.raises(UsageError, match="a JSONPath is text, got") as told:
+            build({"unique": {"of": wrong}})
+        assert (told.value.code, told.value.fields["at"]) == ("WRONG_TYPE", ("unique", "of"))
 
 
 def test_exports_are_sorted_and_complete() -> None:
@@ -142,7 +165,7 @@ def test_classes_are_what_the_mapping_spells() -> None:
         ({"subset": ["$.a"]}, "WRONG_TYPE", ("subset",), "subset needs a mapping of of, in, allow-empty, got ['$.a']", None),
         ({"script-used": 1}, "WRONG_TYPE", ("script-used",), "script-used needs a mapping of nothing, got 1", None),
         ({"unique": "a"}, "PATH_UNSUPPORTED", ("unique",), "", None),
-        ({"unique": {"of": 5}}, "PATH_UNSUPPORTED", ("unique", "of"), "", None),
+        ({"unique": {"of": 5}}, "WRONG_TYPE", ("unique", "of"), "", None),
         ({"subset": {"of": "$.a[", "in": "$.b"}}, "PATH_UNSUPPORTED", ("subset", "of"), "", None),
         ({"subset": {"of": "$.a", "in": "$.b["}}, "PATH_UNSUPPORTED", ("subset", "in"), "", None),
         ({"calls": "1"}, "WRONG_TYPE", ("calls",), 'calls: attempted must be a whole number from 0 or {min, max}, got "1"', None),
