@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from invcheck import _plan
+from invcheck.assertions import Calls
 from invcheck.errors import NothingSelected, UsageError
 from invcheck.events import Listed, RunOptions, Started
 from invcheck.suite import Case, Check
@@ -184,6 +185,25 @@ def test_a_new_case_moves_only_itself() -> None:
 
     more = before([check("checks/a.yaml", "new", "x"), *CHECKS])
     assert {name: more[name] for name in ALL} == before(CHECKS)
+
+
+def test_the_digest_tells_changed_checks_apart() -> None:
+    """Shards made before and after a check was changed are no whole: claims, app, model, parse, input and a Python file count."""
+    one = check("checks/qa.yaml", "a", "x")
+    changes = [
+        {}, {"claims": (Calls(1),)}, {"claims": (Calls(2),)}, {"app": "app:other"}, {"model": {"script": ["a"]}}, {"parse": "json"},
+        {"cases": (Case("x", 1),)}, {"setup": "app:setup"}, {"clock": "real"}, {"ledger": {"jsonl": "a"}}, {"probes": {"p": {"dir": "a"}}},
+    ]  # fmt: skip
+    marks = {_plan.plan([replace(one, **change)], OPTIONS).digest for change in changes}  # type: ignore[arg-type]  # one field each
+    marks |= {_plan.plan([one], OPTIONS, sources={one.file: source}).digest for source in ("old", "new")}
+    assert len(marks) == len(changes) + 2
+
+
+def test_the_digest_does_not_tell_where_a_check_stands() -> None:
+    """A comment above a check moves it, and changes nothing that a shard came to."""
+    one = check("checks/qa.yaml", "a", "x")
+    moved = replace(one, place=Place(one.file, 9, 1), cases=(Case("x", place=Place(one.file, 10, 1)),), places={"app": Place(one.file, 11)})
+    assert _plan.plan([moved], OPTIONS).digest == _plan.plan([one], OPTIONS).digest
 
 
 def test_the_digest_tells_plans_apart() -> None:

@@ -28,6 +28,7 @@ class Course:
     pool: confined.Pool
     files: _collect.Found = field(default_factory=_collect.Found)
     checks: list[Check] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)
     problems: list[InvcheckError] = field(default_factory=list)
     plan: _plan.Plan | None = None
     done: list[Result] = field(default_factory=list)
@@ -57,14 +58,16 @@ def collect(course: Course) -> None:
     for index, answer in _answers(course, tasks):
         for problem in _problems(answer, str(course.files.python[index])):
             course.problem(problem)
-        course.checks += [suite.build(plain) for plain in (answer.get("done") or {}).get("checks", ())]
+        done = answer.get("done") or {}
+        course.checks += [suite.build(plain) for plain in done.get("checks", ())]
+        course.sources[str(course.files.python[index])] = done.get("source", "")
     course.checks.sort(key=lambda check: (check.file, check.place.line or 0))
 
 
 def choose(course: Course) -> None:
     """Select cases and shard them; a selection of nothing is refused unless a problem explains it."""
     unread = {problem.place.file for problem in course.problems if problem.place}
-    course.plan = _plan.plan(course.checks, course.options, unread=unread)
+    course.plan = _plan.plan(course.checks, course.options, unread=unread, sources=course.sources)
     for problem in course.plan.problems:
         course.problem(problem)
 
@@ -199,7 +202,9 @@ def _error(problem: Json) -> InvcheckError:
 
 
 def _task(unit: _plan.Unit) -> Json:
-    check = {"python": unit.check.file, "name": unit.check.name} if unit.check.python else {"check": unit.check.plain()}
+    """What a worker must know of one case: of its check, which may have thousands, no other goes along."""
+    alone = replace(unit.check, cases=(unit.case,))
+    check = {"python": unit.check.file, "name": unit.check.name} if unit.check.python else {"check": alone.plain()}
     return {"do": "case", **check, "case": unit.case.id, "seed": unit.seed, "runs": unit.runs, "complete": unit.complete}
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,9 +12,13 @@ from invcheck.events import Listed, RunOptions, Started
 from invcheck.expression import keyword
 from invcheck.freeze import digest
 from invcheck.suite.entries import FIRST
+from invcheck.vocabulary import Json, Place
 
 if TYPE_CHECKING:
     from invcheck.suite import Case, Check
+
+
+_NONE: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +95,13 @@ def files(selectors: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(file_of, selectors)))
 
 
-def plan(checks: Sequence[Check], options: RunOptions, *, unread: Collection[str] = ()) -> Plan:
+def plan(checks: Sequence[Check], options: RunOptions, *, unread: Collection[str] = (), sources: Mapping[str, str] = _NONE) -> Plan:
     """Select cases, give them their seeds, and take the shard's part, in the order of ``checks``.
 
     ``unread`` are files that were reported already because they could not be loaded: a selector of one of them is no
-    second problem. Raises UsageError for a keyword expression that cannot be read, and NothingSelected where nothing is
-    left, unless ``options.allow_empty`` or a problem explains it. An empty shard of a plan that holds cases is fine.
+    second problem. ``sources`` are the digests of Python files, whose claims stand in code: they enter the plan's.
+    Raises UsageError for a keyword expression that cannot be read, and NothingSelected where nothing is left, unless
+    ``options.allow_empty`` or a problem explains it. An empty shard of a plan that holds cases is fine.
     """
     named = [(check, case) for check in checks for case in check.cases]
     problems = tuple(_unknown(selector, named) for selector in options.paths if not _names_any(selector, named, unread))
@@ -106,9 +111,16 @@ def plan(checks: Sequence[Check], options: RunOptions, *, unread: Collection[str
     units = tuple(_unit(n, check, case, options) for n, (check, case) in enumerate(chosen))
     if not units and not problems and not unread and not options.allow_empty:
         raise _nothing(named, options)
-    mark = digest([[unit.id, unit.runs, unit.seed] for unit in units])
+    mark = digest([[[unit.id, unit.runs, unit.seed, unit.case.input] for unit in units], _asked(units, sources)])
     own = tuple(unit for unit in units if options.shard is None or shard_of(unit.id, options.shard[1]) == options.shard[0])
     return Plan(own, len(units), mark, options.seed, options.shard, problems)
+
+
+def _asked(units: Sequence[Unit], sources: Mapping[str, str]) -> dict[str, Json]:
+    """Everything that the checks of a plan say, so that the shards of an older one are told from these; not where they stand."""
+    checks = {unit.check.id: unit.check for unit in units}
+    said = {name: replace(check, cases=(), claim_places=(), places={}, place=Place(check.file)).plain() for name, check in checks.items()}
+    return {name: [plain, sources.get(checks[name].file)] for name, plain in said.items()}
 
 
 def shard_of(name: str, shards: int) -> int:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,7 +41,8 @@ def collect(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler ta
             problems.append(_placed(problem, check))
         else:
             fit.append(check.plain())
-    return {"checks": fit, "problems": [_problem(problem) for problem in problems]}
+    source = digest(Path(task["file"]).read_text("utf-8", "replace")) if checks else ""
+    return {"checks": fit, "problems": [_problem(problem) for problem in problems], "source": source}
 
 
 def prepare(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler takes both
