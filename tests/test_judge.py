@@ -76,7 +76,7 @@ ERROR = {"type": "ValueError", "message": "no", "where": "shop/qa.py:answer"}
 def test_kept() -> None:
     """Where every claim is kept the verdict is kept and nothing is found, fast and slowly."""
     judge = Judge([Between("$.output.n", 0, 1), Calls(1), Lives()])
-    assert judge.kept(OBSERVATION)
+    assert judge.surely(OBSERVATION)
     assert judge.trial(OBSERVATION) == (Verdict.KEPT, ())
 
 
@@ -124,15 +124,24 @@ def test_an_error_of_ours_keeps_its_code() -> None:
     assert (finding.code, finding.verdict, finding.hint, finding.got) == ("MISSING_MODEL", Verdict.ERRORED, "look", "no such model")
 
 
+class Interrupted(dict[str, Any]):
+    """A document in which somebody presses Ctrl-C."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        raise KeyboardInterrupt
+
+
 def test_an_interrupt_is_let_through() -> None:
     """Only KeyboardInterrupt leaves the judge, from the fast answer and from each place that asks a claim."""
     judge = Judge([Lives(error=KeyboardInterrupt())])
     with pytest.raises(KeyboardInterrupt):
-        judge.kept(OBSERVATION)
+        Judge([]).surely(Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        judge.trial(OBSERVATION)
     with pytest.raises(KeyboardInterrupt):
         judge.trial(OBSERVATION, [Finding("X", Verdict.BROKEN, "x")])
     with pytest.raises(KeyboardInterrupt):
-        Judge([Same("$.output", error=KeyboardInterrupt())]).start().add(0, OBSERVATION)
+        Judge([Same("$.output", error=KeyboardInterrupt())]).start().trial(0, OBSERVATION)
 
 
 def test_broken_wins_over_errored() -> None:
@@ -172,7 +181,7 @@ def test_a_breach_is_a_finding_though_everything_was_swallowed() -> None:
     """A breach makes the trial red with what was wanted and from where, before all other findings."""
     breach = {"wanted": "api.example.org:443", "where": "shop/qa.py:12"}
     document = {**OBSERVATION, "breaches": [breach, breach]}
-    assert not Judge([]).kept(document)
+    assert not Judge([]).surely(document)
     verdict, (finding, other) = Judge([Calls(2)]).trial(document)
     assert verdict is Verdict.BROKEN
     assert (finding.code, finding.path, finding.got) == ("NETWORK", "$.breaches[0]", "api.example.org:443, and 1 more")
@@ -206,7 +215,7 @@ def test_an_expected_error_is_the_claims_business() -> None:
         [Implies(Equals("$.error.message", "no"), expected)],
     ):
         judge = Judge(claims, parse="json")
-        assert judge.kept(document)
+        assert judge.surely(document) is (claims == [expected])
         assert judge.trial(document) == (Verdict.KEPT, ())
     assert told([Raises("KeyError", calls=1)], document, parse="json") == [("RAISES", 0)]
     assert told([Not(Raises("KeyError", calls=1))], document) == [("APP_RAISED", None)]
@@ -268,7 +277,7 @@ def test_the_fast_answer_is_as_strict(text: Any) -> None:
     """Duplicate keys, NaN and what is no text are refused by both ways, also when they are asked again."""
     judge, document = Judge([], parse="json"), {"output": text}
     for _ in range(2):
-        assert not judge.kept(document)
+        assert not judge.surely(document)
         assert told([], document, parse="json") == [("PARSE_FAILED", None)]
     assert told([], {}, parse="json") == [("PARSE_FAILED", None)]
 
@@ -277,7 +286,7 @@ def test_a_text_is_parsed_once() -> None:
     """Judging twice finds the value where the first time put it."""
     judge, document = Judge([Equals("$.output", {"n": 1}), Length("$.output_text", min=8, max=8)], parse="json"), {"output": '{"n": 1}'}
     for _ in range(2):
-        assert judge.kept(document)
+        assert judge.surely(document)
         assert judge.trial(document, [Finding("X", Verdict.BROKEN, "x")])[1][1:] == ()
     assert document == {"output": {"n": 1}, "output_text": '{"n": 1}'}
 
@@ -337,36 +346,36 @@ def test_across_runs_in_order_of_seeds() -> None:
     judge = Judge([Calls(1), Same("$.output.n")])
     across = judge.start()
     for seed in (3, 1, 2):
-        across.add(seed, OBSERVATION)
+        across.trial(seed, OBSERVATION)
     assert across.finish() == ()
-    across.add(0, {**OBSERVATION, "output": {"n": 2}})
+    across.trial(0, {**OBSERVATION, "output": {"n": 2}})
     (finding,) = across.finish()
     assert (finding.code, finding.assertion, finding.got, finding.seed) == ("SAME", 1, "4 runs", None)
     assert judge.trial(OBSERVATION) == (Verdict.KEPT, ())
 
 
 def test_across_fewer_runs_nothing_is_said() -> None:
-    """A claim over all runs is unjudged when there were fewer."""
+    """A claim over all runs is told as unjudged when there were fewer."""
     across = Judge([Same("$.output.n")]).start()
-    across.add(0, OBSERVATION)
-    across.add(1, {**OBSERVATION, "output": {"n": 2}})
-    assert across.finish(complete=False) == ()
-    assert len(across.finish()) == 1
+    across.trial(0, OBSERVATION)
+    across.trial(1, {**OBSERVATION, "output": {"n": 2}})
+    assert [finding.code for finding in across.finish(complete=False)] == ["UNJUDGED"]
+    assert [finding.code for finding in across.finish()] == ["SAME"]
 
 
 def test_across_a_run_that_a_finding_explains_nothing_is_said() -> None:
     """A run whose output a finding explains leaves claims across outputs unjudged, and others not."""
     across = Judge([Same("$.output"), Same("$.ledger"), Type("$.output", "object")]).start()
-    across.add(0, OBSERVATION)
-    across.add(1, {**OBSERVATION, "output": [], "ledger": [1]})
+    across.trial(0, OBSERVATION)
+    across.trial(1, {**OBSERVATION, "output": [], "ledger": [1]})
     assert [(finding.code, finding.assertion, finding.because) for finding in across.finish()] == [
         ("UNJUDGED", 0, 'type: of=$.output is="object"'),
         ("SAME", 1, None),
     ]
-    assert across.finish(complete=False) == ()
+    assert [finding.code for finding in across.finish(complete=False)] == ["UNJUDGED", "UNJUDGED"]
     latched = Judge([Same("$.output")]).start()
-    latched.add(0, OBSERVATION, [Finding("LANE_OVERLAP", Verdict.ERRORED, "two at once")])
-    latched.add(1, {**OBSERVATION, "output": 2})
+    latched.trial(0, OBSERVATION, [Finding("LANE_OVERLAP", Verdict.ERRORED, "two at once")])
+    latched.trial(1, {**OBSERVATION, "output": 2})
     assert [(finding.code, finding.because) for finding in latched.finish()] == [("UNJUDGED", "LANE_OVERLAP")]
 
 
@@ -374,7 +383,7 @@ def test_across_claims_that_raise_are_errored() -> None:
     """What take raises is told once, also with fewer runs."""
     across = Judge([Same("$.output", error=ValueError("no"))]).start()
     for seed in range(2):
-        across.add(seed, OBSERVATION)
+        across.trial(seed, OBSERVATION)
     for complete in (False, True):
         (finding,) = across.finish(complete=complete)
         assert (finding.code, finding.verdict) == ("ASSERTION_RAISED", Verdict.ERRORED)
@@ -383,7 +392,7 @@ def test_across_claims_that_raise_are_errored() -> None:
 def test_without_claims_across_nothing_is_remembered() -> None:
     """A check without such claims pays nothing for them."""
     across = Judge([Lives(error=ValueError())]).start()
-    across.add(0, OBSERVATION)
+    across.trial(0, OBSERVATION)
     assert across.finish() == ()
 
 
@@ -487,6 +496,7 @@ claims = st.sampled_from(
 def test_the_fast_answer_never_hides_a_finding(chosen: list[Claim], document: Json, parse: str | None) -> None:
     """Where the fused function says kept, judging claim by claim finds nothing."""
     judge = Judge(chosen, parse=parse)
-    if judge.kept(document):
-        assert judge._told(document) == (Verdict.KEPT, ())
-    assert judge.trial(document)[1] == judge._told(document)[1]
+    slow = judge._judged(document, (), sure=False)
+    if judge.surely(document):
+        assert not [found for found in slow.findings if found.assertion not in judge._others]
+    assert judge.judged(document)[:2] == slow[:2]

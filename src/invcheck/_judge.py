@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 from invcheck import rows
 from invcheck.assertions.claim import Claim
 from invcheck.assertions.fuse import Fuser, fuse
-from invcheck.assertions.implied import Causes, Moot, causes
+from invcheck.assertions.implied import NONE, Causes, Moot, causes
 from invcheck.assertions.negation import Not
 from invcheck.assertions.question import Question
 from invcheck.errors import NotJson, UsageError
@@ -27,6 +27,17 @@ class Row(NamedTuple):  # a tuple, because one is made for every row that is kep
     row: Json
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
+
+
+class Judged(NamedTuple):
+    """What an observation came to, and the paths below which nothing can be said of it."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    moot: tuple[Moot, ...] = ()
+
+
+_KEPT = Judged(Verdict.KEPT, ())
 
 
 class Judge:
@@ -48,12 +59,14 @@ class Judge:
         self.each = [question for question in questions if question.claim.arity == "each"]
         self.across = [question for question in questions if question.claim.arity == "across"]
         self.parses = parse == "json"
-        self._raises = any(_expects_error(claim) for claim in claims)
+        self._raises = any(claim.key == "raises" for claim in claims)
+        self._inside = [each for claim in claims if claim.key != "raises" for each in _expecting(claim)]
         self._script = any(_named(claim, "script-used") for claim in claims)
-        self._fused = fuse([question.claim for question in self.each], self._before)
+        self._fused, others = fuse([question.claim for question in self.each], self._before)
+        self._others = {question.index for question in self.each if any(question.claim is other for other in others)}
 
-    def kept(self, document: Json) -> bool:
-        """Tell fast whether everything is surely kept; False means only that `trial` must look."""
+    def surely(self, document: Json) -> bool:
+        """Tell fast whether what is implied and all claims with a fused form are kept; False means only that `trial` must look."""
         return self._fused(document)
 
     def _before(self, fuser: Fuser) -> None:
@@ -76,14 +89,35 @@ else:
         """Judge one observation, with what was latched while it was made: the verdict, and the findings in order.
 
         A claim about what an earlier finding already explains is unjudged: its finding says because of what. A claim
-        that raises is errored, under ``not-`` too.
+        that raises is errored, under ``not-`` too. Each claim is asked once, so that one with a memory, or a function
+        that raises now and then, has one answer.
         """
-        return (Verdict.KEPT, ()) if not latched and self.kept(document) else self._told(document, latched)
+        return self.judged(document, latched)[:2]
 
-    def _told(self, document: Json, latched: Sequence[Finding] = ()) -> tuple[Verdict, tuple[Finding, ...]]:
-        findings, _ = self._judged(document, latched)
+    def judged(self, document: Json, latched: Sequence[Finding] = ()) -> Judged:
+        """Judge as `trial` does, and tell below which paths nothing can be said of this observation."""
+        return self._judged(document, latched, sure=not latched and self._fused(document))
+
+    def _judged(self, document: Json, latched: Sequence[Finding], *, sure: bool) -> Judged:
+        """Judge claim by claim; where all with a fused form are ``sure`` to be kept only the others are asked."""
+        if sure and not self._others:
+            return _KEPT
+        known = NONE if sure else self._causes(document, latched)
+        findings, moot = list(known.findings), list(known.moot)
+        for question in self.each:
+            because = question.moot(moot) if moot else None
+            if because is not None:
+                findings.append(question.unjudged(because))
+                continue
+            if question.index not in self._others and (sure or question.surely(document)):
+                continue
+            finding = question.ask(document)
+            if finding is not None:
+                findings.append(finding)
+                moot += question.settles()
         verdicts = {finding.verdict for finding in findings}
-        return next((verdict for verdict in (Verdict.BROKEN, Verdict.ERRORED) if verdict in verdicts), Verdict.KEPT), findings
+        verdict = next((verdict for verdict in (Verdict.BROKEN, Verdict.ERRORED) if verdict in verdicts), Verdict.KEPT)
+        return Judged(verdict, tuple(findings), tuple(moot))
 
     def start(self) -> Across:
         """Begin the runs of one case, for the claims across them."""
@@ -105,6 +139,7 @@ else:
 
     def _rows(self, file: BinaryIO, document: Callable[[Json], Json] | None, owned: AbstractContextManager[object]) -> Iterator[Row]:
         fused, made, kept_verdict = self._fused, Row._make, Verdict.KEPT  # bound once: this loop is what a row costs
+        others = bool(self._others)
         with owned:
             for line, row, error in rows.read(file):
                 if error is not None:
@@ -112,40 +147,22 @@ else:
                     continue
                 try:
                     observed = row if document is None else document(row)
-                    kept = fused(observed)
+                    sure = fused(observed)
                 except Exception as problem:  # noqa: BLE001  # a mapping is user code; what it raises is a finding
                     yield _unusable(line, row, problem)
                     continue
-                yield made((line, row, kept_verdict, ())) if kept else self._told_row(line, row, observed)
+                yield self._told_row(line, row, observed, sure=sure) if others or not sure else made((line, row, kept_verdict, ()))
 
-    def _told_row(self, line: int, row: Json, observed: Json) -> Row:
+    def _told_row(self, line: int, row: Json, observed: Json, *, sure: bool) -> Row:
         if not isinstance(observed, dict):
             return _unusable(line, row, NotJson(f"an observation is an object, got {kind(observed)} {show(observed)}"))
-        return Row(line, row, *self._told(observed))
-
-    def moot(self, document: Json, latched: Sequence[Finding] = ()) -> tuple[Moot, ...]:
-        """Give the paths below which nothing can be said of this observation, each with what explains it."""
-        return () if not latched and self.kept(document) else self._judged(document, latched)[1]
-
-    def _judged(self, document: Json, latched: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Moot, ...]]:
-        known = self._causes(document, latched)
-        findings, moot = list(known.findings), list(known.moot)
-        for question in self.each:
-            because = question.moot(moot) if moot else None
-            if because is not None:
-                findings.append(question.unjudged(because))
-                continue
-            if question.surely(document):
-                continue
-            finding = question.ask(document)
-            if finding is not None:
-                findings.append(finding)
-                moot += question.settles()
-        return tuple(findings), tuple(moot)
+        return Row(line, row, *self._judged(observed, (), sure=sure)[:2])
 
     def _causes(self, document: Json, latched: Sequence[Finding]) -> Causes:
-        defect = parse_output(document) if self.parses and document.get("error") is None else None
-        return causes(document, latched, defect, raises=self._raises, script=self._script)
+        error = document.get("error")
+        defect = parse_output(document) if self.parses and error is None else None
+        expected = self._raises or (error is not None and any(claim.each(document) is None for claim in self._inside))
+        return causes(document, latched, defect, raises=expected, script=self._script)
 
 
 class Across:
@@ -157,11 +174,16 @@ class Across:
         self._raised: dict[int, Finding] = {}
         self._skipped: dict[int, str] = {}
 
-    def add(self, seed: int, document: Json, latched: Sequence[Finding] = ()) -> None:
-        """Remember one trial; a claim about what a finding of that trial explains will be unjudged."""
-        if not self._taken:
-            return
-        moot = self._judge.moot(document, latched)
+    def trial(self, seed: int, document: Json, latched: Sequence[Finding] = ()) -> tuple[Verdict, tuple[Finding, ...]]:
+        """Judge one trial, as the judge itself does, and remember it.
+
+        A claim across runs about what a finding of that trial explains will be unjudged.
+        """
+        verdict, findings, moot = self._judge.judged(document, latched)
+        self._take(seed, document, moot)
+        return verdict, findings
+
+    def _take(self, seed: int, document: Json, moot: Sequence[Moot]) -> None:
         for question in self._judge.across:
             because = question.moot(moot)
             if because is not None:
@@ -173,15 +195,17 @@ class Across:
             self._taken[question.index].append((seed, taken))
 
     def finish(self, *, complete: bool = True) -> tuple[Finding, ...]:
-        """Judge the runs, in order of seeds; with fewer runs than the check asks for nothing is said."""
+        """Judge the runs, in order of seeds; with fewer runs than the check asks for the claims are unjudged."""
         findings: list[Finding | None] = []
         for question in self._judge.across:
             index = question.index
             if index in self._raised:
                 findings.append(self._raised[index])
-            elif complete and index in self._skipped:
+            elif index in self._skipped:
                 findings.append(question.unjudged(self._skipped[index]))
-            elif complete:
+            elif not complete:
+                findings.append(question.unjudged("fewer runs than the check asks for", "leave out --runs, or make it larger"))
+            else:
                 findings.append(question.ask_across(sorted(self._taken[index], key=lambda pair: pair[0])))
         return tuple(filter(None, findings))
 
@@ -192,11 +216,10 @@ def _unusable(line: int, row: Json, error: Exception) -> Row:
     return Row(line, row, Verdict.ERRORED, (Finding(code, Verdict.ERRORED, one_line(f"line {line}: {told}"), got=one_line(told)),))
 
 
-def _expects_error(claim: Claim) -> bool:
-    if claim.key == "raises":
-        return True
+def _expecting(claim: Claim) -> list[Claim]:
+    """Give the claims in a claim that an error is expected by: it is, where one of them is kept."""
     inner = [each for name in claim.nested for each in getattr(claim, name) or ()]
-    return any(map(_expects_error, inner))
+    return [claim] if claim.key == "raises" else [found for each in inner for found in _expecting(each)]
 
 
 def _named(claim: Claim, key: str) -> bool:

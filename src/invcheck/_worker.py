@@ -90,12 +90,11 @@ def case(task: Json, emit: Emit) -> Json:
     check, chosen = _chosen(task)
     subject = _trial.subject(check)
     imported = folders.standing()  # what modules made for themselves stays for all trials
-    judge = _judge.Judge(check.claims, parse=check.parse)
-    across, tally = judge.start(), Tally()
+    across, tally = _judge.Judge(check.claims, parse=check.parse).start(), Tally()
 
     def trial(seed: int) -> tuple[_trial.Ran, Verdict, tuple[Finding, ...]]:
         ran = _trial.run(subject, chosen, seed, folders)
-        verdict, findings = judge.trial(ran.observation, ran.latched)
+        verdict, findings = across.trial(seed, ran.observation, ran.latched)
         outside = network.pending()  # of the judges themselves: no trial was in hand
         return (ran, Verdict.BROKEN, (*findings, _wanted(outside))) if outside else (ran, verdict, findings)
 
@@ -103,7 +102,6 @@ def case(task: Json, emit: Emit) -> Json:
         for seed in range(task["seed"], task["seed"] + task["runs"]):
             ran, verdict, findings = trial(seed)
             tally.add(seed, verdict, findings, ran.observation)
-            across.add(seed, ran.observation, ran.latched)
             folders.clear(imported)
             emit({"ran": seed})
         for seed in tally.seeds(after=task["seed"]):
@@ -181,10 +179,11 @@ class Tally:
         self.found[key] = finding if known is None else replace(known, count=known.count + 1)
 
     def result(self, check: Check, case: Case, seed: int, folders: Folders) -> Result:
-        """Give what the case came to: broken over errored over kept."""
+        """Give what the case came to: broken over errored over kept; where nothing of the check was judged it is unjudged."""
         findings = tuple(_shown(finding, check, folders) for finding in self.found.values())
         verdicts = {finding.verdict for finding in findings}
-        verdict = next((each for each in (Verdict.BROKEN, Verdict.ERRORED) if each in verdicts), Verdict.KEPT)
+        other = Verdict.KEPT if _judged(check, findings) else Verdict.UNJUDGED
+        verdict = next((each for each in (Verdict.BROKEN, Verdict.ERRORED) if each in verdicts), other)
         runs = sum(self.trials.values())
         return Result(
             check=check.id,
@@ -202,6 +201,12 @@ class Tally:
 
 def _folders() -> Folders:
     return Folders(Path.cwd(), Path(os.environ["TMPDIR"]), monotonic=clock.real_monotonic)
+
+
+def _judged(check: Check, findings: Iterable[Finding]) -> bool:
+    """Whether anything was judged that the check itself claims: a claim, or an assert of its function."""
+    left = {finding.assertion for finding in findings if finding.verdict is Verdict.UNJUDGED}
+    return not left.issuperset(range(len(check.claims))) or (check.function is not None and suite.asserts(check.function))
 
 
 def _shown(finding: Finding, check: Check, folders: Folders) -> Finding:

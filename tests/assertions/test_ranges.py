@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from invcheck.assertions import build, ranges
 from invcheck.assertions.breaks import Break
 from invcheck.assertions.claim import Claim
-from invcheck.assertions.fuse import fuse
 from invcheck.assertions.negation import Not
 from invcheck.assertions.ranges.sizes import Between, Count, Length, Range, Words
 from invcheck.assertions.ranges.totals import Cost, Latency, Sum, Tokens
 from invcheck.errors import PathError, UsageError
+from tests.assertions.asking import kept_by
 
 PRICES: dict[str, int | float] = {"input": 2.5, "output": 10}
 
@@ -197,13 +197,13 @@ def test_errored(row: Row) -> None:
     for claim in (row.claim, Not(row.claim)):
         with pytest.raises(RuntimeError, match="boom"):
             claim.each(Bomb())
-        assert fuse([claim])(Bomb()) is False
+        assert kept_by([claim])(Bomb()) is False
 
 
 @rows
 def test_fused(row: Row) -> None:
     """The fused form says kept of what is kept, and of nothing else."""
-    kept = fuse([row.claim])
+    kept = kept_by([row.claim])
     assert [kept(document) for document in (row.kept, row.broken, row.wrong, row.vacuous)] == [True, False, False, False]
 
 
@@ -235,7 +235,7 @@ FUSED = [row.claim for row in TABLE if row.fused] + [
 def test_fused_only_says_kept_of_what_is_kept(document: Any) -> None:
     """Whatever the document, a fused claim that says kept is kept when it is judged alone, and its opposite is not, but of nothing."""
     for claim in FUSED:
-        if fuse([claim])(document):
+        if kept_by([claim])(document):
             assert claim.each(document) is None
             assert Not(claim).each(document) is not None or document.get("v") == []
 
@@ -328,7 +328,7 @@ def test_count_counts_what_is_selected(claim: Claim, values: list[int], expected
     found = broken(claim, document)
     assert (found.expected, found.got, found.decided) == (expected, got, True)
     assert Not(claim).each(document) is None
-    assert fuse([claim])(document) is False
+    assert kept_by([claim])(document) is False
 
 
 def test_count_of_nothing_is_0() -> None:

@@ -13,12 +13,13 @@ from jsonschema import Draft202012Validator
 
 from invcheck.assertions import schemas
 from invcheck.assertions.claim import Claim
-from invcheck.assertions.fuse import Fuser, fuse
+from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.lowered import Unlowerable, lower, lowerable, require_each, scalar_test
 from invcheck.assertions.structure.shape import Schema
 from invcheck.assertions.structure.texts import Equals
 from invcheck.errors import UsageError
 from invcheck.paths import compile_path
+from tests.assertions.asking import kept_by
 
 
 def refused(schema: Any) -> UsageError:
@@ -175,7 +176,7 @@ def test_a_lowered_schema_says_fits_only_of_what_fits(schema: Any, value: Any) -
     if lowerable(schema):
         Draft202012Validator.check_schema(schema)
         claim = Schema("$.v", schema)
-        if fuse([claim])({"v": value}):
+        if kept_by([claim])({"v": value}):
             assert Draft202012Validator(schema).is_valid(value)
             assert claim.each({"v": value}) is None
 
@@ -213,10 +214,10 @@ def test_a_lowered_schema_lets_through_what_fits(schema: Any, fits: list[Any]) -
     """A lowered schema is no refusal of everything: these values fit, one path deep and in a list."""
     assert lowerable(schema)
     for value in fits:
-        assert fuse([Schema("$.v.w", schema)])({"v": {"w": value}}) is True
-    assert fuse([Schema("$.v[*].w", schema)])({"v": [{"w": value} for value in fits]}) is True
+        assert kept_by([Schema("$.v.w", schema)])({"v": {"w": value}}) is True
+    assert kept_by([Schema("$.v[*].w", schema)])({"v": [{"w": value} for value in fits]}) is True
     for wrong in ([], {}, {"a": 0}, {"a": "x", "b": [True]}, "", 2.5, -1, [["x"]], {"c": 1}):
-        if fuse([Schema("$.v", schema)])({"v": wrong}):
+        if kept_by([Schema("$.v", schema)])({"v": wrong}):
             assert Draft202012Validator(schema).is_valid(wrong)
 
 
@@ -263,14 +264,14 @@ def test_a_path_that_is_not_plain_is_not_lowered() -> None:
     with pytest.raises(Unlowerable):
         scalar_test(Fuser(), "v", [])
     claims: list[Claim] = [Schema("$..v", schema), Schema("$.v", {"pattern": "a"}), Equals("$..v", "a")]
-    assert fuse(claims)({"v": "a"}) is True
-    assert fuse(claims)({"v": "b"}) is False
+    assert kept_by(claims)({"v": "a"}) is True
+    assert kept_by(claims)({"v": "b"}) is False
 
 
 def test_a_lookup_in_one_branch_is_not_used_in_another() -> None:
     """A member that is looked up only where it is there is looked up again by a later claim."""
     optional = Schema("$.v", {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "null"}}}}})
-    kept = fuse([optional, Equals("$.v.a.b", None)])
+    kept = kept_by([optional, Equals("$.v.a.b", None)])
     assert kept({"v": {"a": {"b": None}}}) is True
     assert kept({"v": {}}) is False
 
@@ -279,7 +280,7 @@ def test_plain_schemas_load_neither_jsonschema_nor_pydantic() -> None:
     """Building and keeping a claim with a plain schema loads no validator, and a named model is not imported either."""
     code = (
         "import sys; from invcheck import Schema; from invcheck.assertions.fuse import fuse\n"
-        "kept = fuse([Schema('$.v', {'type': 'object', 'properties': {'a': {'type': 'string'}}, 'required': ['a']})])\n"
+        "kept, _ = fuse([Schema('$.v', {'type': 'object', 'properties': {'a': {'type': 'string'}}, 'required': ['a']})])\n"
         "Schema('$.v', 'nowhere_to_be_found:Model')\n"
         "assert kept({'v': {'a': 'x'}})\n"
         "print(sorted({'jsonschema', 'pydantic', 'jsonpath_ng', 'hypothesis'} & sys.modules.keys()))"

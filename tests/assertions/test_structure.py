@@ -17,13 +17,13 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from invcheck.assertions import build, structure
 from invcheck.assertions.breaks import Break
 from invcheck.assertions.claim import Claim
-from invcheck.assertions.fuse import fuse
 from invcheck.assertions.negation import Not
 from invcheck.assertions.structure.outcomes import Finish, ToolCalled
 from invcheck.assertions.structure.shape import Fields, IsJson, Schema, Type
 from invcheck.assertions.structure.texts import Equals, Regex, StartsWith
 from invcheck.errors import InvcheckError, UsageError
 from invcheck.paths import compile_path
+from tests.assertions.asking import kept_by
 
 IDS = {"type": "array", "items": {"type": "string"}, "minItems": 1}
 OFFER = {"tools": [{"name": "search", "input_schema": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}}]}
@@ -176,13 +176,13 @@ def test_errored(row: Row) -> None:
     for claim in (row.claim, Not(row.claim)):
         with pytest.raises(RuntimeError, match="boom"):
             claim.each(Bomb())
-        assert fuse([claim])(Bomb()) is False
+        assert kept_by([claim])(Bomb()) is False
 
 
 @rows
 def test_fused(row: Row) -> None:
     """The fused form says kept of what is kept, and not of what is broken or vacuous."""
-    kept = fuse([row.claim])
+    kept = kept_by([row.claim])
     assert (kept(row.kept), kept(row.broken), kept(row.vacuous)) == (True, False, False)
 
 
@@ -222,7 +222,7 @@ FUSED = [row.claim for row in TABLE if row.fused] + [
 def test_fused_only_says_kept_of_what_is_kept(document: Any) -> None:
     """Whatever the document, a fused claim that says kept is kept when it is judged alone."""
     for claim in FUSED:
-        if fuse([claim])(document):
+        if kept_by([claim])(document):
             assert claim.each(document) is None
 
 
@@ -243,7 +243,7 @@ def test_wrong_type(claim: Claim, value: Any) -> None:
     for each in (claim, Not(claim)):
         found = broken(each, {"v": value})
         assert (found.decided, found.code, found.path) == (False, "WRONG_TYPE", "$.v")
-    assert fuse([claim])({"v": value}) is False
+    assert kept_by([claim])({"v": value}) is False
 
 
 @pytest.mark.parametrize("claim", [Regex("$.v[*]", "a"), StartsWith("$.v[*]", "a")], ids=lambda claim: claim.key)
@@ -289,7 +289,7 @@ def test_schema_reads_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert claim.each({"v": ["d1"]}) is None
     assert broken(claim, {"v": [1]}).path == "$.v[0]"
     assert claim.plain() == {"of": "$.v", "is": "ids.json"}
-    assert fuse([claim])({"v": ["d1"]}) is True
+    assert kept_by([claim])({"v": ["d1"]}) is True
 
 
 def test_schema_files_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,7 +315,7 @@ def test_schema_by_the_name_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "users_models", sys.modules[__name__])
     assert claim.each({"v": {"answer": "yes", "cites": ["d1"]}}) is None
     assert broken(claim, {"v": {"answer": "yes"}}).expected == 'the field "cites"'
-    assert fuse([claim])({"v": {"answer": "yes", "cites": ["d1"]}}) is True
+    assert kept_by([claim])({"v": {"answer": "yes", "cites": ["d1"]}}) is True
 
 
 def test_schema_by_a_name_that_leads_nowhere_is_errored() -> None:
@@ -441,7 +441,7 @@ def test_types_are_those_of_json() -> None:
         claim = Type("$.v", name)
         fits = {other for other, value in values.items() if claim.each({"v": value}) is None}
         assert fits == ({"integer", "number"} if name == "number" else {name})
-        assert {other for other, value in values.items() if fuse([claim])({"v": value})} == fits
+        assert {other for other, value in values.items() if kept_by([claim])({"v": value})} == fits
 
 
 @pytest.mark.parametrize(
@@ -532,7 +532,7 @@ def test_regex_refuses_a_bad_pattern_with_its_column() -> None:
 def test_starts_with_takes_its_text_from_a_path() -> None:
     """A path stands for its one text; one that may be many is refused, and one that is no text breaks the claim."""
     assert broken(StartsWith("$.v", "$.w"), {"v": "a", "w": 1}).path == "$.w"
-    assert fuse([StartsWith("$.v", "$.w")])({"v": "a", "w": 1}) is False
+    assert kept_by([StartsWith("$.v", "$.w")])({"v": "a", "w": 1}) is False
     assert "may be many" in refused(lambda: StartsWith("$.v", "$.w[*]")).message
     assert refused(lambda: StartsWith("$.v", "")).fields["field"] == "text"
     assert refused(lambda: StartsWith("$.v", 5)).fields["field"] == "text"

@@ -105,3 +105,39 @@ def test_every_report_tells_them(told: Told, shared: Shop) -> None:
     assert {finding["because"] for finding in whole} == {SCHEMA, "APP_RAISED", "SETUP_RAISED"}
     for report in ("told.xml", "told.md"):
         assert shared.file(report).count("2 claims because of it") == 3
+
+
+FEWER = """
+    checks:
+      - {check: only, app: shop:shape, runs: 2, cases: [{id: a, input: x}], expect: [{same-across-runs: $.output}]}
+      - {check: both, app: shop:shape, runs: 2, cases: [{id: a, input: x}], expect: [{same-across-runs: $.output}, {calls: 0}]}
+"""
+
+PYTHON = """
+    from invcheck import SameAcrossRuns, check
+
+    @check(runs=2, expect=[SameAcrossRuns("$.output")])
+    def only(trial):
+        return 1
+
+    @check(runs=2, expect=[SameAcrossRuns("$.output")])
+    def asserted(trial):
+        assert trial
+        return 1
+"""
+
+
+def test_a_case_of_which_nothing_was_judged_is_unjudged(shop: Shop) -> None:
+    """With fewer runs than a check asks for, claims across them say so; where there are no others the exit status is 3."""
+    shop.write({"shop.py": APP, "checks/a.yaml": FEWER, "checks/check_b.py": PYTHON})
+    fewer = shop.told("--runs", "1")
+    because = "fewer runs than the check asks for"
+    for name, verdict in (("only[a]", "unjudged"), ("both[a]", "kept"), ("only[default]", "unjudged"), ("asserted[default]", "kept")):
+        (finding,) = fewer.cases[name]["findings"]
+        assert (finding["code"], finding["because"], fewer.verdict(name)) == ("UNJUDGED", because, verdict)
+    assert fewer.status == 3
+    assert "UNJUDGED  same-across-runs: $.output (unjudged)" in fewer.out
+    assert shop.told("--runs", "1", "-k", "both").status == 0
+    whole = shop.told()
+    assert whole.status == 0
+    assert [case["findings"] for case in whole.cases.values()] == [[], [], [], []]

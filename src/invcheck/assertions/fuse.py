@@ -1,7 +1,8 @@
 """One generated function per check that answers only "all kept": paths are lowered to plain lookups.
 
-It may say True only where every claim would be kept; whatever it cannot decide (a missing key, another type, a claim
-without a fused form that objects) is False, and the document is judged again claim by claim, with findings.
+It holds the claims that have a fused form; the others, among them all that ask a function of the user's, are asked once,
+by themselves. It may say True only where every claim in it would be kept; whatever it cannot decide (a missing key,
+another type) is False, and the document is judged again claim by claim, with findings.
 """
 
 from __future__ import annotations
@@ -131,34 +132,26 @@ class Fuser:
         self.lines.extend(_INDENT * self.level + line for line in text.split("\n"))
 
     def claim(self, claim: Claim) -> bool:
-        """Add a claim about this fuser's document: its fused form, or a call of its `each` and False where it has none."""
+        """Add a claim about this fuser's document; False where it, or one inside of it, has no fused form: nothing is added."""
         lines, values, facts = len(self.lines), dict(self._values), set(self._facts)
         fused = claim.fuse(self)
         if not fused:
             del self.lines[lines:]
             self._values, self._facts = values, facts
-            self.require(f"{self.const(claim.each)}({self.document}) is None")
         return fused
 
 
-def fuse(claims: Sequence[Claim], first: Callable[[Fuser], None] | None = None) -> Kept:
-    """Compile per-trial claims into one function: document -> True when all of them are surely kept.
+def fuse(claims: Sequence[Claim], first: Callable[[Fuser], None] | None = None) -> tuple[Kept, list[Claim]]:
+    """Compile the per-trial claims that have a fused form, and give the others as they are.
 
-    ``first`` may write lines before the claims. Only KeyboardInterrupt leaves the function; whatever else a claim raises
-    is told when it is judged alone.
+    The function tells of a document whether all that were compiled are surely kept. ``first`` may write lines before
+    them. Only KeyboardInterrupt leaves the function.
     """
     fuser = Fuser()
     if first is not None:
         first(fuser)
-    for claim in claims:
-        fuser.claim(claim)
-    return _function(fuser)
-
-
-def alone(claim: Claim) -> Kept | None:
-    """Compile one per-trial claim, or give None where it has no fused form and would only be asked twice."""
-    fuser = Fuser()
-    return _function(fuser) if fuser.claim(claim) else None
+    others = [claim for claim in claims if not fuser.claim(claim)]
+    return _function(fuser), others
 
 
 def _function(fuser: Fuser) -> Kept:

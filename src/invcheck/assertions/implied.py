@@ -39,7 +39,7 @@ class Causes:
     moot: tuple[Moot, ...]
 
 
-_NONE = Causes((), ())
+NONE = Causes((), ())
 
 
 def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *, raises: bool, script: bool) -> Causes:
@@ -51,7 +51,7 @@ def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *
     breaches = document.get("breaches") or []
     error = None if raises else document.get("error")
     if not latched and not breaches and error is None and defect is None:
-        return _NONE
+        return NONE
     known = [finding for finding in latched if not (finding.code == "SCRIPT_UNUSED" and (script or error is not None))]
     findings: list[Finding] = [*([breached(breaches)] if breaches else []), *known]
     moot = [Moot(path, finding.code) for finding in known for path in _moot(finding)]

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from invcheck.assertions.breaks import Break
 from invcheck.assertions.claim import Claim
-from invcheck.assertions.fuse import Kept, alone
+from invcheck.assertions.fuse import Kept, fuse
 from invcheck.assertions.implied import EVERYTHING, Moot
 from invcheck.errors import InvcheckError
 from invcheck.freeze import one_line
@@ -38,15 +38,15 @@ class Question:
         """Give the path below which other claims are moot once this one is not kept; only structural claims have one."""
         return (Moot(self._reads[0], self._text),) if self.claim.structural else ()
 
-    def unjudged(self, because: str) -> Finding:
+    def unjudged(self, because: str, hint: str | None = None) -> Finding:
         """Give the finding of a claim of which nothing can be said, and what explains why."""
         message = one_line(f"{self._text}: unjudged because of {because}")
-        return Finding("UNJUDGED", Verdict.UNJUDGED, message, claim=self._text, assertion=self.index, because=because)
+        return Finding("UNJUDGED", Verdict.UNJUDGED, message, claim=self._text, assertion=self.index, because=because, hint=hint)
 
     @cached_property
     def surely(self) -> Kept:
-        """Tell fast whether the claim is kept, as far as it has a fused form; False means only that it must be asked."""
-        return alone(self.claim) or _never
+        """Tell fast whether a claim with a fused form is kept; False means only that it must be asked."""
+        return fuse([self.claim])[0]
 
     def ask(self, document: Json) -> Finding | None:
         """Ask a claim over one observation: None when it is kept."""
@@ -102,7 +102,3 @@ class Question:
         told = one_line(_ADDRESS.sub("", told))
         message = one_line(f"{self._text}: could not be judged: {told}")
         return Finding(code, Verdict.ERRORED, message, claim=self._text, got=told, hint=hint, assertion=self.index)
-
-
-def _never(_document: Json) -> bool:
-    return False

@@ -67,8 +67,12 @@ def heading(finding: Finding) -> str:
 
 
 def told(result: Result, *, verbose: bool = False) -> list[Finding]:
-    """Give the findings that are worth telling: broken and errored ones, and with ``verbose`` what stays unjudged."""
-    return [finding for finding in result.findings if verbose or finding.verdict in (Verdict.BROKEN, Verdict.ERRORED)]
+    """Give the findings that are worth telling: broken and errored ones.
+
+    What stays unjudged is among them with ``verbose``, and where nothing of a case was judged.
+    """
+    whole = verbose or result.verdict is Verdict.UNJUDGED
+    return [finding for finding in result.findings if whole or finding.verdict in (Verdict.BROKEN, Verdict.ERRORED)]
 
 
 def explain(result: Result, *, verbose: bool = False) -> str:

@@ -3,11 +3,11 @@
 Nothing that this package imports at its top loads pydantic: workers rebuild checks from plain JSON with `build`.
 """
 
-from invcheck.suite.declare import check, declared
+from invcheck.suite.declare import asserts, check, declared
 from invcheck.suite.entries import Case, Check, build
 from invcheck.vocabulary import Json
 
-__all__ = ["Case", "Check", "build", "check", "declared", "schema"]
+__all__ = ["Case", "Check", "asserts", "build", "check", "declared", "schema"]
 
 
 def schema() -> dict[str, Json]:

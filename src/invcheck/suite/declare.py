@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from opcode import opmap
 from pathlib import Path
 from types import CodeType
@@ -42,7 +43,8 @@ def check(
 
     A case is a `Case`, a mapping with ``id`` and ``input``, or any other plain value, which is an input whose id is its
     number from 1. Without ``cases`` there is one case, ``default``, whose input is null; an empty list is an error.
-    A plain ``assert`` inside the function is a claim too; a check with neither is an error.
+    A plain ``assert`` inside the function is a claim too; a check with neither is an error. Whether a trial reaches the
+    assert is not known: a check whose asserts hang on a condition needs ``expect`` for what must be so in any case.
 
     What is wrong is reported when the file is collected, with file and line, so that one mistake hides no other.
 
@@ -56,40 +58,8 @@ def check(
     if bare and isinstance(getattr(bare[0], "__code__", None), CodeType):  # `@check` without its parentheses
         return check(expect=_BARE)(bare[0])
 
-    def mark(function: Function) -> Function:
-        code = getattr(function, "__code__", None)
-        if not isinstance(code, CodeType):
-            raise UsageError(f"@check stands above a function, got {type(function).__name__}", code="WRONG_TYPE")
-        place = Place(code.co_filename, code.co_firstlineno)
-        mistakes = _Mistakes(place)
-        if bare:
-            hint = f"write @check(name={bare[0]!r}, ...)" if isinstance(bare[0], str) else "write @check(name=..., expect=[...])"
-            mistakes.add("WRONG_TYPE", f"check takes its values by name, got {bare[0]!r}", hint)
-        made = Check(
-            name=_name(name, mistakes) or function.__name__,
-            file=place.file,
-            place=place,
-            cases=_cases(cases, mistakes),
-            function=function,
-            runs=_runs(runs, mistakes),
-            tags=_tags(tags, mistakes),
-            claims=_claims(expect, code, mistakes),
-            claim_places=(place,) * len(expect if isinstance(expect, list | tuple) else ()),
-            parse=parse,
-            model=model,
-            ledger=ledger,
-            probes=_probes(probes, mistakes),
-            setup=setup,
-            clock=clock,
-        )
-        if parse not in (None, "json"):
-            mistakes.add("WRONG_TYPE", f"parse must be 'json' or None, got {parse!r}")
-        marked = (made, tuple(mistakes.found))
-        setattr(function, _MARK, marked)
-        _registered.append(marked)
-        return function
-
-    return mark
+    given = _Given(bare, name, runs, cases, expect, tags, model, ledger, probes, parse, setup, clock)
+    return given.mark
 
 
 def declared(function: object) -> tuple[Check, tuple[CheckFileError, ...]] | None:
@@ -106,6 +76,62 @@ def registered(file: Path) -> list[tuple[Check, tuple[CheckFileError, ...]]]:
 def forget(file: Path) -> None:
     """Drop what a file declared before it failed to load."""
     _registered[:] = [each for each in _registered if each[0].file != str(file)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What stands in the parentheses of `check`, before it is read."""
+
+    bare: tuple[Any, ...]
+    name: Any
+    runs: Any
+    cases: Any
+    expect: Any
+    tags: Any
+    model: Json
+    ledger: Any
+    probes: Any
+    parse: Any
+    setup: Any
+    clock: Json
+
+    def mark(self, function: Function) -> Function:
+        """Attach the check to the function, with what is wrong with it, and enter it."""
+        code = getattr(function, "__code__", None)
+        if not isinstance(code, CodeType):
+            raise UsageError(f"@check stands above a function, got {type(function).__name__}", code="WRONG_TYPE")
+        mistakes = _Mistakes(Place(code.co_filename, code.co_firstlineno))
+        made = self._made(function, code, mistakes)
+        marked = (made, tuple(mistakes.found))
+        setattr(function, _MARK, marked)
+        _registered.append(marked)
+        return function
+
+    def _made(self, function: Callable[..., Any], code: CodeType, mistakes: _Mistakes) -> Check:
+        place, bare = mistakes.place, self.bare
+        if bare:
+            hint = f"write @check(name={bare[0]!r}, ...)" if isinstance(bare[0], str) else "write @check(name=..., expect=[...])"
+            mistakes.add("WRONG_TYPE", f"check takes its values by name, got {bare[0]!r}", hint)
+        made = Check(
+            name=_name(self.name, mistakes) or function.__name__,
+            file=place.file,
+            place=place,
+            cases=_cases(self.cases, mistakes),
+            function=function,
+            runs=_runs(self.runs, mistakes),
+            tags=_tags(self.tags, mistakes),
+            claims=_claims(self.expect, code, mistakes),
+            claim_places=(place,) * len(self.expect if isinstance(self.expect, list | tuple) else ()),
+            parse=self.parse,
+            model=self.model,
+            ledger=self.ledger,
+            probes=_probes(self.probes, mistakes),
+            setup=self.setup,
+            clock=self.clock,
+        )
+        if self.parse not in (None, "json"):
+            mistakes.add("WRONG_TYPE", f"parse must be 'json' or None, got {self.parse!r}")
+        return made
 
 
 class _Mistakes:
@@ -204,8 +230,12 @@ def _instead(claim: object) -> str:
     return f"from invcheck import {name}, and write {name}(...)" if name else "assertions are classes of invcheck, such as Calls(1)"
 
 
+def asserts(function: Callable[..., object]) -> bool:
+    """Tell whether a function's own code, inner functions included, holds an assert that this interpreter will run."""
+    return _asserts(function.__code__)
+
+
 def _asserts(code: CodeType) -> bool:
-    """Whether the function's own code, inner functions included, holds an assert that this interpreter will run."""
     if opmap["LOAD_ASSERTION_ERROR"] in code.co_code[::2] or "AssertionError" in code.co_names:
         return True
     return any(_asserts(inner) for inner in code.co_consts if isinstance(inner, CodeType))

@@ -112,9 +112,7 @@ class Each(Values):
             body = body.items(name, allow_empty=self.allow_empty)
         elif name != body.document:
             return False
-        for claim in inner(self.expect):
-            body.claim(claim)
-        return True
+        return all(body.claim(claim) for claim in inner(self.expect))
 
 
 def _moved(broken: Break | None, at: str) -> Break | None:

@@ -53,8 +53,10 @@ class Implies(Claim):
 
     def fuse(self, fuser: Fuser) -> bool:
         """Where condition and consequence are surely kept there is nothing more to ask."""
-        asked = (fuse(inner(self.if_)), fuse(inner(self.then)), self.each)
-        condition, consequence, rest = (f"{fuser.const(each)}({fuser.document})" for each in asked)
+        (first, strange), (second, others) = fuse(inner(self.if_)), fuse(inner(self.then))
+        if strange or others:
+            return False
+        condition, consequence, rest = (f"{fuser.const(each)}({fuser.document})" for each in (first, second, self.each))
         fuser.require(f"{condition} and {consequence} or {rest} is None")
         return True
 
