@@ -143,6 +143,19 @@ def test_a_plain_assert_is_a_claim_too() -> None:
     forget(Path(__file__))
 
 
+def test_an_assert_counts_where_it_stands() -> None:
+    """It is looked for, not waited for: whether a trial reaches it is not known, which the README says."""
+
+    @check()
+    def seldom(trial: Any) -> None:
+        if trial.input == "never":
+            assert trial.input is None
+
+    assert mistakes(seldom) == []
+    assert "is seen, not that a trial reaches it" in " ".join((Path(__file__).parents[2] / "README.md").read_text("utf-8").split())
+    forget(Path(__file__))
+
+
 def test_asserts_that_python_strips_are_no_claims() -> None:
     """Under -O a check of plain asserts would prove nothing, so it is refused."""
     code = (
