@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 from invcheck import binding
 from invcheck.asserts import claimed
 from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, NotJson, Unevaluated
-from invcheck.faces import bind as bind_face
 from invcheck.folders import Folders
-from invcheck.freeze import snapshot
 from invcheck.ledger import probe
 from invcheck.record import Record
 from invcheck.resolve import resolve
 from invcheck.sandbox import box, network
-from invcheck.sources import read as read_double
+from invcheck.snapshot import snapshot
 from invcheck.suite import Case, Check
 from invcheck.trial import Trial, begin, close, end
 from invcheck.vocabulary import Finding, Json, Place, State, Verdict
@@ -62,7 +60,9 @@ class Subject:
 def subject(check: Check) -> Subject:
     """Find what a check names, without running any of it; InvcheckError where something is not there or does not fit."""
     if OPTIMIZED:
-        raise Unevaluated("asserts are switched off in this Python (-O): they would all be kept", code="ASSERTS_OFF", hint="run it without -O")
+        raise Unevaluated(
+            "asserts are switched off in this Python (-O): they would all be kept", code="ASSERTS_OFF", hint="run it without -O"
+        )
     with _about(check, "app"):
         function: Any = check.function if check.function is not None else resolve(str(check.app))
     with _about(check, "setup"):
@@ -72,7 +72,7 @@ def subject(check: Check) -> Subject:
             if spec is not None:
                 probe(spec, tmp=None, load=resolve)
     with _about(check, "model"):
-        double = read_double(check.model, load=resolve) if check.model is not None else None
+        double = _double(check.model) if check.model is not None else None
         if double is not None and check.function is None and setup is None:
             binding.takes_model(function)
     for index, claim in enumerate(check.claims):
@@ -80,6 +80,12 @@ def subject(check: Check) -> Subject:
     if check.function is not None:
         _filled(check.name, function, binding.GIVEN if double is not None else binding.GIVEN - {"model"})
     return Subject(check, function, setup, double, binding.wanted(function))
+
+
+def _double(spec: Json) -> Callable[[], Any]:
+    from invcheck.sources import read  # noqa: PLC0415  # an app without a model does not pay for them
+
+    return read(spec, load=resolve)
 
 
 def _filled(name: str, function: Callable[..., Any], given: Collection[str]) -> None:
@@ -175,7 +181,9 @@ def _given(subject: Subject, trial: Trial) -> dict[str, Any]:
         if name != "model":
             given[name] = getattr(trial, name)
         elif trial.model is not None:
-            given[name] = bind_face(trial.model, annotation)
+            from invcheck.faces import bind  # noqa: PLC0415  # as the sources
+
+            given[name] = bind(trial.model, annotation)
     return given
 
 

@@ -8,7 +8,6 @@ from _pickle import dumps  # its C half alone, as every worker imports it
 from collections.abc import Callable
 from os import listdir, stat
 from pathlib import Path
-from shutil import rmtree
 
 from invcheck.vocabulary import Json
 
@@ -65,6 +64,8 @@ class Folders:
         self._settled = now - self._since > _TICK
         for path in map(Path, self.standing() - before):
             if path.is_dir() and not path.is_symlink():
+                from shutil import rmtree  # noqa: PLC0415  # most trials leave nothing
+
                 rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
+from invcheck.canonical import canonical
 from invcheck.errors import CallCancelled, ScriptedModelError
-from invcheck.freeze import FrozenDict, canonical, frozen
+from invcheck.freeze import FrozenDict, frozen
 from invcheck.vocabulary import Chunk, Json, Outcome, State
 
 
@@ -29,6 +29,12 @@ class AbortSignal:
         self._aborted = True
 
 
+def _digest(asked: bytes) -> str:
+    from hashlib import sha256  # noqa: PLC0415  # it loads OpenSSL, which an app that asks nothing does not need
+
+    return sha256(asked).hexdigest()
+
+
 class Request(FrozenDict):
     """A frozen snapshot of what was asked, with an ``id`` and a ``digest`` that are derived from it.
 
@@ -40,7 +46,7 @@ class Request(FrozenDict):
 
     def __init__(self, plain: Mapping[str, Json], n: int = 0, digest: str | None = None) -> None:
         super().__init__({key: frozen(value) for key, value in plain.items()})
-        self.digest = digest or sha256(canonical(plain)).hexdigest()
+        self.digest = digest or _digest(canonical(plain))
         self.id = f"req_{self.digest[:16]}_{n}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -111,7 +117,7 @@ class Call:
     def request(self) -> Request:
         """The request as it is handed out."""
         if self._request is None:
-            self._request = Request(self.plain, self.n, sha256(self.canonical).hexdigest())
+            self._request = Request(self.plain, self.n, _digest(self.canonical))
         return self._request
 
     @property

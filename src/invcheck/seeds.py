@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 STREAM = 1
 """The stream's version. A new number moves every seed, so it changes only with a major release."""
 
@@ -16,5 +14,7 @@ def derive(root: int | str, *labels: int | str) -> int:
     >>> derive(7, "chance") == derive(8, "chance")
     False
     """
+    from hashlib import sha256  # noqa: PLC0415  # it loads OpenSSL, which a trial without a draw does not need
+
     text = f"invcheck/{STREAM}/{root}/{'/'.join(map(str, labels))}"
     return int.from_bytes(sha256(text.encode("utf-8", "backslashreplace")).digest()[:8], "big")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import functools
-import random
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from invcheck.errors import InvcheckError
-from invcheck.freeze import frozen, snapshot
+from invcheck.freeze import frozen
 from invcheck.ledger import ListProbe, Probe, probe
 from invcheck.record import Record
 from invcheck.sandbox.clock import Clock
 from invcheck.seeds import derive
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Json
+
+if TYPE_CHECKING:
+    import random
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,12 +64,16 @@ class Trial:
     @cached_property
     def rng(self) -> random.Random:
         """A generator of this trial's own, seeded by its seed."""
+        import random  # noqa: PLC0415  # most checks draw nothing of their own
+
         return random.Random(derive(self.seed, "rng"))  # noqa: S311  # seeded on purpose: a trial is repeatable
 
     @property
     def tmp(self) -> Path:
         """A folder of this trial alone, empty when first asked for and removed with the trial."""
         if self._made is None:
+            import shutil  # noqa: PLC0415  # most checks ask for no folder
+
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder.mkdir(parents=True)
             self._made = self._folder
@@ -158,4 +164,6 @@ def close(trial: Trial) -> None:
     for every in (trial._rows, *trial._probes.values()):  # noqa: SLF001  # as above
         every.close()
     if trial._made:  # noqa: SLF001  # as above
+        import shutil  # noqa: PLC0415  # as above
+
         shutil.rmtree(trial._made, ignore_errors=True)  # noqa: SLF001  # as above

@@ -12,7 +12,7 @@ import time
 from _thread import _count as other_threads
 from _thread import allocate_lock
 from sys import _getframe as frame_at
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from invcheck.errors import UsageError
@@ -198,6 +198,20 @@ def make(record: Record, spec: Json = None) -> Clock:
     return RealClock(record) if spec == "real" else VirtualClock(record, _start_of(spec))
 
 
+class _AnyTestCase(type):
+    def __subclasscheck__(cls, kind: type) -> bool:
+        from unittest import TestCase  # noqa: PLC0415  # only where an app decorates a test of its own
+
+        return issubclass(kind, TestCase)
+
+
+class _Unittest(ModuleType):
+    """What time-machine needs of unittest: to tell its test cases from other classes."""
+
+    class TestCase(metaclass=_AnyTestCase):
+        """Stands for every test case there is."""
+
+
 _travel: Any = None
 
 
@@ -205,16 +219,15 @@ def _travels() -> Any:
     """Give time-machine's travel, which puts the wall clock in our hands; imported at the first trial."""
     global _travel  # noqa: PLW0603  # one per process
     if _travel is None:
-        missing = object()
-        before = sys.modules.get("pytest", missing)
-        if before is missing:
-            # time-machine imports pytest for a fixture of its own, five times the cost of the rest; None makes that an ImportError
-            sys.modules["pytest"] = None  # type: ignore[assignment]  # the import system's own mark for "not importable"
+        # time-machine imports pytest for a fixture and unittest for a decorator of its own, six times the cost of the rest
+        spared: dict[str, Any] = {"pytest": None, "unittest": _Unittest("unittest")}  # None makes it an ImportError
+        spared = {name: module for name, module in spared.items() if name not in sys.modules}
+        sys.modules.update(spared)
         try:
             import time_machine  # noqa: PLC0415  # at the first trial, not at the worker's start
         finally:
-            if before is missing:
-                del sys.modules["pytest"]
+            for name in spared:
+                del sys.modules[name]
         _travel = time_machine.travel(START, tick=False)
     return _travel
 

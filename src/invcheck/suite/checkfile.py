@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import chdir
 from copy import deepcopy
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +19,6 @@ from invcheck.vocabulary import Json, Place
 from invcheck.yamltext import decode, read
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
     from invcheck.assertions.claim import Claim
 
 _NOT_YET = {
@@ -167,19 +163,11 @@ def _structure(spec: Mapping[str, Json], at: At, mistakes: Mistakes) -> None:
 
 
 def _shaped(module: str, name: str, value: Json, at: At, mistakes: Mistakes) -> None:
-    from pydantic import ValidationError  # noqa: PLC0415  # 90 ms that only a YAML file pays
+    from invcheck.suite.shaped import wrong  # noqa: PLC0415  # pydantic's 90 ms, that only a YAML file pays
 
-    try:
-        _adapter(module, name).validate_python(value)
-    except ValidationError as error:
+    error = wrong(module, name, value)
+    if error is not None:
         mistakes.structure(error, value, at)
-
-
-@cache
-def _adapter(module: str, name: str) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter  # noqa: PLC0415  # 90 ms that only a YAML file pays
-
-    return TypeAdapter(getattr(import_module(f"invcheck.suite.{module}"), name))
 
 
 def _drift(model: Json, at: At, mistakes: Mistakes) -> None:
