@@ -16,8 +16,9 @@ from types import ModuleType
 from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, UsageError
 from invcheck.resolve import did_you_mean, raised
 from invcheck.suite import Check
-from invcheck.suite.declare import forget, registered
+from invcheck.suite.declare import CLAIMLESS, forget, registered
 from invcheck.suite.entries import FIRST
+from invcheck.suite.written import Written
 from invcheck.vocabulary import Place
 
 DEFAULT = "checks"
@@ -147,10 +148,15 @@ def python_checks(path: Path, root: Path) -> tuple[list[Check], list[InvcheckErr
         forget(full)
         return [], [_placed(error, file, full)]
     checks: list[Check] = []
-    problems: list[InvcheckError] = []
+    written = Written(full.read_text("utf-8-sig"), file)
+    problems: list[InvcheckError] = [*written.faults()]
     seen: dict[str, int | None] = {}
     for made, wrong in registered(full):
         check, mistakes = _moved(made, wrong, file)
+        if not mistakes and not made.claims and not written.asserts(check.place.line or 0):
+            mistakes = [
+                CheckFileError("the check has no assertion that is ever run", code="NO_ASSERTION", place=check.place, hint=CLAIMLESS)
+            ]
         if check.name in seen:
             message = f"the check {check.name!r} stands twice: first in line {seen[check.name]}"
             mistakes = [*mistakes, CheckFileError(message, code="DUPLICATE_NAME", place=check.place, hint="give one of them another name")]

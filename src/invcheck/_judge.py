@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 from invcheck import rows
 from invcheck.assertions.claim import Claim
 from invcheck.assertions.fuse import Fuser, fuse
-from invcheck.assertions.implied import NONE, Causes, Moot, causes
+from invcheck.assertions.implied import NONE, Causes, Moot, asserted, causes
 from invcheck.assertions.negation import Not
 from invcheck.assertions.question import Question
 from invcheck.errors import NotJson, UsageError
@@ -74,6 +74,8 @@ class Judge:
         fuser.require('not document.get("breaches")')
         if not self._raises:
             fuser.require('document.get("error") is None')
+        else:
+            fuser.require(f'not {fuser.const(asserted)}(document.get("error"))')
         if self.parses:
             parse, read = fuser.const(parse_output), fuser.const(loads)
             unless = 'if document.get("error") is not None:\n    pass\nel' if self._raises else ""

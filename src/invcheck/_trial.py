@@ -19,7 +19,7 @@ from invcheck.folders import Folders
 from invcheck.ledger import probe
 from invcheck.record import Record
 from invcheck.resolve import resolve
-from invcheck.sandbox import box, network
+from invcheck.sandbox import box, network, unheard
 from invcheck.snapshot import snapshot
 from invcheck.suite import Case, Check
 from invcheck.trial import Trial, begin, close, end
@@ -145,7 +145,10 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
         record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'} in {told['where']}"))
     else:
         start, began = trial.clock.elapsed, True
-        output, error = _driven(subject, arguments, folders)
+        with unheard.listening() as heard:
+            output, error = _driven(subject, arguments, folders)
+        if heard:
+            record.latch(_in_threads(heard, folders))
     elapsed = trial.clock.elapsed - start
     if other_threads():
         from invcheck.sandbox.threads import settle  # noqa: PLC0415  # an app without threads does not pay for it
@@ -242,6 +245,14 @@ def _frames(traceback: TracebackType | None, root: Path) -> list[tuple[str, str,
             frames.append((code.co_filename[len(home) :], code.co_name, traceback.tb_lineno) if inside else None)
         traceback = traceback.tb_next
     return frames
+
+
+def _in_threads(heard: list[BaseException], folders: Folders) -> Finding:
+    """What ended the app's threads, in an order of its own, since theirs is chance."""
+    told = [_error(error, folders, None) for error in heard]
+    first, *more = sorted(f"{each['type']}: {each['message'] or '(no message)'} in {each['where']}" for each in told)
+    message = f"a thread of the app ended with {first}{f', and {len(more)} more' if more else ''}"
+    return Finding("THREAD_RAISED", Verdict.BROKEN, message, expected="no error", got=first, hint="catch it in the thread, or hand it over")
 
 
 def _errored(code: str, message: str, hint: str | None = None) -> Finding:

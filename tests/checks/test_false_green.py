@@ -91,3 +91,98 @@ def test_a_double_that_no_trial_asks(model: str, small: Project) -> None:
     assert small.run().status == 0
     small.write({"checks/c.yaml": written(kept, app="b:lazy", more="model: {script: [{reply: x, optional: true}]}")})
     assert small.run().status == 0
+
+
+PYTHON = "from invcheck import Equals, Raises, check\n\n\n"
+NEVER = {
+    "an assert in a function that is not called": (
+        PYTHON + "@check()\ndef c(trial):\n    def never():\n        assert trial.seed == 7\n\n    return 1\n",
+        2,
+        "NO_ASSERTION",
+        "checks/check_c.py:4",
+    ),
+    "an assert in a class that is not used": (
+        PYTHON + "@check()\ndef c(trial):\n    class Never:\n        def look(self):\n            assert trial.seed == 7\n\n    return 1\n",
+        2,
+        "NO_ASSERTION",
+        "checks/check_c.py:4",
+    ),
+    "an assert of a pair": (
+        PYTHON + "@check()\ndef c(trial):\n    assert (1 == 2, 'not equal')\n",
+        2,
+        "ASSERT_ALWAYS_HOLDS",
+        "checks/check_c.py:6:5",
+    ),
+    "an assert of a text": (
+        PYTHON + "@check(expect=[Equals('$.output', 1)])\ndef c(trial):\n    assert 'equal'\n    return 1\n",
+        2,
+        "ASSERT_ALWAYS_HOLDS",
+        "checks/check_c.py:6:5",
+    ),
+    "a check without its decorator": (
+        PYTHON + "@check()\ndef c(trial):\n    assert trial.seed == 0\n\n\ndef check_b(trial):\n    assert 1 == 2\n",
+        2,
+        "UNDECORATED",
+        "checks/check_c.py:9:1",
+    ),
+    "an assert that a claim expects": (
+        PYTHON + "@check(expect=[Raises('AssertionError', calls=0)])\ndef c(trial):\n    assert trial.seed == 7\n",
+        1,
+        "ASSERT",
+        "checks/check_c.py:6",
+    ),
+    "an error in a thread": (
+        PYTHON
+        + "@check(expect=[Equals('$.output', 1)])\ndef c(trial):\n    import threading\n    def work():\n        raise KeyError('sku')\n"
+        "\n    thread = threading.Thread(target=work)\n    thread.start()\n    thread.join()\n    return 1\n",
+        1,
+        "THREAD_RAISED",
+        "a thread of the app ended with KeyError: 'sku' in checks/check_c.py:work",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEVER)
+def test_what_never_fails_in_a_python_check(name: str, small: Project) -> None:
+    """A check that cannot be red, and an error that nobody hears of, are told."""
+    text, status, code, told = NEVER[name]
+    small.write({"checks/check_c.py": text})
+    ran = small.run()
+    assert (ran.status, ran.codes()) == (status, [code]), ran.out + ran.err
+    assert told in ran.out + ran.err
+
+
+def test_what_does_fail_in_a_python_check(small: Project) -> None:
+    """An assert in a function that is called, a helper that is handed a trial, an error that the app's own assert raises."""
+    text = """
+        from invcheck import Raises, check
+
+
+        def drive(trial):
+            return b_app(trial.input)
+
+
+        def check_output(trial, output):
+            assert output == trial.input
+
+
+        def b_app(value):
+            return value
+
+
+        @check(cases=["a"])
+        def one(trial):
+            def verify(output):
+                assert output == trial.input
+
+            verify(drive(trial))
+
+
+        @check(cases=["a"])
+        def two(trial):
+            check_output(trial, drive(trial))
+            assert trial.seed == 0
+    """
+    small.write({"checks/check_c.py": text})
+    ran = small.run()
+    assert ran.status == 0, ran.out + ran.err

@@ -46,10 +46,10 @@ def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *
     """Judge the implied claims of one observation.
 
     ``defect`` is what is wrong with the output's text. With ``raises`` a claim of the check expects an error, with
-    ``script`` one speaks of unused replies, so that neither is implied.
+    ``script`` one speaks of unused replies, so that neither is implied. An assert of the check itself is never expected.
     """
     breaches = document.get("breaches") or []
-    error = None if raises else document.get("error")
+    error = None if raises and not asserted(document.get("error")) else document.get("error")
     if not latched and not breaches and error is None and defect is None:
         return NONE
     known = [finding for finding in latched if not (finding.code == "SCRIPT_UNUSED" and (script or error is not None))]
@@ -74,6 +74,12 @@ def _moot(finding: Finding) -> Iterator[Path]:
         yield from OUTPUT
     elif finding.verdict is Verdict.ERRORED:  # the app was not run, or not as it would be: nothing can be said of it
         yield EVERYTHING
+
+
+def asserted(error: Json) -> bool:
+    """Tell whether an error is an assert of the check itself that does not hold."""
+    inside = error.get("in_check") if isinstance(error, dict) else None
+    return isinstance(inside, dict) and bool(inside.get("assertion"))
 
 
 def _explained(error: Json, findings: Sequence[Finding]) -> Finding | None:

@@ -19,6 +19,7 @@ from invcheck.vocabulary import Json, Place
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MARK = "__invcheck__"
+CLAIMLESS = "give it `expect=[...]`, or a plain `assert` in the function itself"
 _OMITTED: Any = object()
 _BARE: Any = object()
 _registered: list[tuple[Check, tuple[CheckFileError, ...]]] = []
@@ -219,7 +220,7 @@ def _claims(expect: Sequence[Claim], code: CodeType, mistakes: _Mistakes) -> tup
                 _instead(claim),
             )
     if not expect and not _asserts(code):
-        mistakes.add("NO_ASSERTION", "the check has no assertion", "give it `expect=[...]`, or a plain `assert` in the function itself")
+        mistakes.add("NO_ASSERTION", "the check has no assertion", CLAIMLESS)
     return tuple(claim for claim in expect if isinstance(claim, Claim))
 
 
