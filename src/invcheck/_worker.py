@@ -20,6 +20,7 @@ from invcheck.assertions.implied import breached, unasked
 from invcheck.engines import channel
 from invcheck.engines.spare import Spare
 from invcheck.errors import CheckFileError, InvcheckError, Unevaluated
+from invcheck.exchanges import brief
 from invcheck.folders import Folders
 from invcheck.freeze import digest
 from invcheck.sandbox import box, clock, network
@@ -146,6 +147,7 @@ class Tally:
     trials: dict[str, int] = field(default_factory=lambda: {verdict.value: 0 for verdict in Verdict})
     found: dict[tuple[int | None, str, str | None, str | None], Finding] = field(default_factory=dict)
     outputs: set[str | int] = field(default_factory=set)
+    calls: dict[str, Json] = field(default_factory=dict)
     asked: bool = False
 
     def add(self, seed: int, verdict: Verdict, findings: tuple[Finding, ...], observation: Json) -> None:
@@ -154,6 +156,8 @@ class Tally:
         self.asked = self.asked or bool(observation["calls"])
         text = observation.get("output_text", observation["output"])
         self.outputs.add(hash(text) if type(text) is str else digest(observation["output"]))
+        if findings and not self.calls and observation["calls"]:
+            self.calls = {"seed": seed, "calls": brief(observation["calls"])}
         for finding in findings:
             self._enter(replace(finding, seed=seed))
 
@@ -196,6 +200,7 @@ class Tally:
             findings=findings,
             tags=check.tags,
             distinct=len(self.outputs) if runs > 1 else None,
+            extra=self.calls,
         )
 
 

@@ -214,7 +214,8 @@ class Finding:
 class Result:
     """What a case of a check came to: counts of trials by verdict and the findings, first seeds first.
 
-    ``replay`` is the command that shows the first finding again; ``runs`` counts the trials that were run.
+    ``runs`` counts the trials that were run; ``extra`` is for people and enters no compared bytes: ``seed`` and ``calls`` of
+    the first trial with a finding.
     """
 
     check: str

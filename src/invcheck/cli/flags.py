@@ -47,4 +47,6 @@ Format = Annotated[
     _option("--format", text="What stdout gets: table, jsonl, json, junit, md or github.", metavar="FORMAT"),
 ]
 Quiet = Annotated[int, _switch("-q", "--quiet", text="No table; twice: the summary alone.", count=True)]
-Verbose = Annotated[int, _switch("-v", "--verbose", text="A row for every case, and what stays unjudged.", count=True)]
+Verbose = Annotated[
+    int, _switch("-v", "--verbose", text="A row for every case, what stays unjudged, and the calls of a failing trial.", count=True)
+]

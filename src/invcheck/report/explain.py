@@ -76,7 +76,10 @@ def told(result: Result, *, verbose: bool = False) -> list[Finding]:
 
 
 def explain(result: Result, *, verbose: bool = False) -> str:
-    """Give a case's findings as indented text, each line safe to show; empty where there is nothing to tell."""
+    """Give a case's findings as indented text, each line safe to show; empty where there is nothing to tell.
+
+    With ``verbose`` also what stays unjudged, and the calls of the first trial with a finding.
+    """
     findings = told(result, verbose=verbose)
     if not findings:
         return ""
@@ -84,7 +87,18 @@ def explain(result: Result, *, verbose: bool = False) -> str:
     for finding in findings:
         mark = "" if finding.verdict is result.verdict else f" ({finding.verdict})"
         lines += [f"  {visible(heading(finding))}{mark}", *(f"    {line}" for line in body(result, finding))]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(_calls(result) if verbose else ())])
+
+
+def _calls(result: Result) -> Iterator[str]:
+    """What the model was asked in the first trial with a finding, and what it answered."""
+    calls = result.extra.get("calls", ())
+    if calls:
+        yield f"  calls of the trial with seed {result.extra['seed']}"
+    for n, call in enumerate(calls, start=1):
+        yield f"    {n:<8}  {visible(call['asked'])}"
+        if call["got"]:
+            yield f"    {'':<8}  {visible(call['got'])}"
 
 
 def body(result: Result, finding: Finding, clean: Callable[[str], str] = visible) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from invcheck.assertions import KEYS, claim_class
 from invcheck.assertions.claim import hints
 from invcheck.assertions.spelling import spelling
+from invcheck.suite.branches import chosen
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:
@@ -37,14 +38,23 @@ def json_schema() -> dict[str, Json]:
     definitions = {name: _shortened(definition) for name, definition in {"Check": check, **shape["$defs"]}.items()}
     definitions["Check"]["properties"]["expect"] |= {"items": _ASSERTION, "minItems": 1}
     definitions["Assertion"] = _assertion()
+    definitions = {name: chosen(definition, definitions) for name, definition in definitions.items()}
     several = {"checks": {"type": "array", "items": _CHECK, "minItems": 1}}
-    smoke = {"type": "object", "properties": {"smoke": {}}, "required": ["smoke"], "additionalProperties": False}
+    smoke = {"properties": {"smoke": {}}, "additionalProperties": False}
     return {
         "$schema": DIALECT,
         "title": "invcheck check file",
-        "anyOf": [_CHECK, {"type": "object", "properties": several, "required": ["checks"], "additionalProperties": False}, smoke],
+        "type": "object",
+        # one branch at a time, so that a mistake is told where it stands and not as a failure of every branch
+        **_either("checks", {"properties": several, "additionalProperties": False}, _either("smoke", smoke, _CHECK, alone=True)),
         "$defs": dict(sorted(definitions.items())),
     }
+
+
+def _either(key: str, then: Json, otherwise: Json, *, alone: bool = False) -> dict[str, Json]:
+    """Choose by a key that a mapping has, or, where it must stand ``alone``, by its being the only one."""
+    only = {"maxProperties": 1} if alone else {}
+    return {"if": {"required": [key], **only}, "then": then, "else": otherwise}
 
 
 def _whole_check() -> Any:
@@ -86,7 +96,7 @@ def _assertion() -> dict[str, Json]:
         properties |= dict.fromkeys(names, value)
         bare += names if not kind.required() else []
     one = {"type": "object", "properties": properties, "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
-    return {"description": "One claim about a trial.", "anyOf": [one, {"enum": bare}]}
+    return {"description": "One claim about a trial.", "if": {"type": "string"}, "then": {"enum": bare}, "else": one}
 
 
 def _fields(kind: type[Claim]) -> dict[str, Json]:
@@ -101,12 +111,18 @@ def _fields(kind: type[Claim]) -> dict[str, Json]:
     if not required:
         either.append({"type": "null"})
     described = {"description": _sentence(kind.__doc__)}
-    return described | (mapping if len(either) == 1 else {"anyOf": either})
+    if len(either) == 1:
+        return described | mapping
+    rest = either[1] if len(either) == 2 else {"anyOf": either[1:]}  # noqa: PLR2004  # one other form
+    whole = sorted({"min", "max"} - {*properties})
+    if any(kind.takes_whole({name: 1}) for name in whole):  # a range is a mapping too
+        mapping = {"if": {"minProperties": 1, "propertyNames": {"enum": whole}}, "then": rest, "else": mapping}
+    return described | {"if": {"type": "object"}, "then": mapping, "else": rest}
 
 
 def _field(kind: type[Claim], name: str, annotation: Any) -> dict[str, Json]:
     if name in kind.nested:
-        return {"anyOf": [_ASSERTION, {"type": "array", "items": _ASSERTION}]}
+        return {"if": {"type": "array"}, "then": {"items": _ASSERTION}, "else": _ASSERTION}
     if name in kind._operands:  # noqa: SLF001  # a claim's own list of fields
         return {}
     from pydantic import TypeAdapter  # noqa: PLC0415  # only this and YAML files pay for pydantic

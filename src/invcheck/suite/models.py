@@ -73,7 +73,7 @@ def _fault_kind(text: str) -> str:
     return text
 
 
-FaultKind = Annotated[str, AfterValidator(_fault_kind), WithJsonSchema({"enum": list(KINDS)})]
+FaultKind = Annotated[str, AfterValidator(_fault_kind), WithJsonSchema({"type": "string", "enum": list(KINDS)})]
 
 
 class Fault(Spec):
