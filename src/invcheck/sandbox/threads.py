@@ -17,7 +17,7 @@ from types import CodeType, FrameType
 
 from invcheck import record as records
 from invcheck.record import Record
-from invcheck.sandbox import ambient, clock
+from invcheck.sandbox import ambient, clock, stdtime
 from invcheck.vocabulary import Finding, Verdict
 
 PATIENCE = 2.0
@@ -27,7 +27,7 @@ _STANDS = 0.5  # real seconds after which a daemon in a wait of the standard lib
 _LOOK = 0.001
 _TICKS = 2  # of processor time: a thread that stands still takes none, and one that runs in a circle stands still as well
 _LIBRARY = os.path.dirname(os.__file__) + "/"  # noqa: PTH120  # compared with the file names of code objects
-_CLOCK = clock.__file__
+_SLEEPS = (clock.__file__, stdtime.__file__)
 _POOL = ("/concurrent/futures/thread.py", "_worker")
 
 _Spot = tuple[tuple[CodeType, int], ...]
@@ -40,15 +40,15 @@ def settle(record: Record) -> None:
     if isinstance(held, clock.VirtualClock):
         held.tire()
     now = began = clock.real_monotonic()
-    stands: dict[int, tuple[_Spot, float]] = {}
-    spent = {thread.ident: _spent(thread) for thread in threading.enumerate()}
+    stands: dict[int, tuple[_Spot, float, int]] = {}
     while now - began < PATIENCE:
         left = {ident: frame for ident, frame in _others() if not _rests(frame)}
+        named = {thread.ident: thread for thread in threading.enumerate()}
         for ident, frame in left.items():
             spot = _spot(frame)
             if ident not in stands or stands[ident][0] != spot:
-                stands[ident] = spot, now
-        if all(_idles(ident, frame, *stands[ident], now) for ident, frame in left.items()):
+                stands[ident] = spot, now, _spent(named.get(ident))
+        if all(_idles(ident, frame, *stands[ident][:2], now) for ident, frame in left.items()):
             break
         clock.real_sleep(_LOOK)
         now = clock.real_monotonic()
@@ -56,7 +56,8 @@ def settle(record: Record) -> None:
     for ident, frame in _others():
         if not _rests(frame):
             thread = named.get(ident)
-            still = ident in stands and stands[ident][0] == _spot(frame) and _spent(thread) - spent.get(ident, 0) <= _TICKS
+            spot, _, spent = stands.get(ident, ((), 0, 0))
+            still = thread is not None and spot == _spot(frame) and _spent(thread) - spent <= _TICKS
             _leave(record, ident, thread, frame, still=still)
 
 
@@ -82,7 +83,7 @@ def _idles(ident: int, frame: FrameType, spot: _Spot, since: float, now: float) 
     if _notified(frame):
         return False
     file = frame.f_code.co_filename
-    waits = file == _CLOCK or (file.startswith(_LIBRARY) and "site-packages" not in file)
+    waits = file in _SLEEPS or (file.startswith(_LIBRARY) and "site-packages" not in file)
     return spot in _known or (waits and now - since >= _STANDS and _daemon(ident))
 
 
@@ -98,7 +99,7 @@ def _daemon(ident: int) -> bool:
 def _spent(thread: threading.Thread | None) -> int:
     """Give the processor time of a thread, in the kernel's ticks (proc(5), utime and stime)."""
     if thread is None:
-        return sys.maxsize  # nobody knows
+        return 0  # no thread of Python's own: nobody knows
     try:
         with open(f"/proc/self/task/{thread.native_id}/stat", encoding="utf-8") as file:  # noqa: PTH123  # no path is wanted
             fields = file.read().rpartition(")")[2].split()
