@@ -219,9 +219,10 @@ def _error(error: BaseException, folders: Folders, check_file: str | None) -> di
     frames = _frames(error.__traceback__, folders.root)
     innermost = frames[-1] if frames else None
     where = next((frame for frame in reversed(frames) if frame), None)
-    name = type(error).__name__
+    module, _, name = f"{type(error).__module__}.{type(error).__qualname__}".rpartition(".")
     told: dict[str, Json] = {
         "type": _RENAMED.get(name, name),
+        "module": module,
         "message": folders.spelt(str(error)) if innermost or isinstance(error, InvcheckError) else None,
         "where": f"{where[0]}:{where[1]}" if where else None,
     }

@@ -171,7 +171,7 @@ def test_script_used() -> None:
     assert claim.reads() == (compile_path("$.unused"), compile_path("$.counts"))
 
 
-ERROR = {"type": "PromptTooLong", "message": "413 tokens of 360", "where": "shop/qa.py:answer"}
+ERROR = {"type": "PromptTooLong", "module": "shop.errors", "message": "413 tokens of 360", "where": "shop/qa.py:answer"}
 RAISED = {"error": ERROR, "counts": {"attempted": 1}}
 
 
@@ -185,7 +185,17 @@ class PromptTooLong(Exception):
         (Raises("PromptTooLong", 1), Raises("RateLimited", 1), ("$.error.type", "RateLimited", "PromptTooLong: 413 tokens of 360")),
         (Raises("shop.errors.PromptTooLong", calls=1), Raises("PromptTooLongish", 1), ("$.error.type", "PromptTooLongish", None)),
         (Raises(["RateLimited", "PromptTooLong"], 1), Raises(["A", "B"], 1), ("$.error.type", "A or B", None)),
-        (Raises(PromptTooLong, {"max": 1}), Raises(ValueError, 1), ("$.error.type", "builtins.ValueError", None)),
+        (
+            Raises("shop.errors.PromptTooLong", 1),
+            Raises("openai.PromptTooLong", 1),
+            ("$.error.module", "openai.PromptTooLong", "shop.errors.PromptTooLong: 413 tokens of 360"),
+        ),
+        (
+            Raises(["openai.PromptTooLong", "shop.errors.PromptTooLong"], 1),
+            Raises(PromptTooLong, 1),
+            ("$.error.module", f"{PromptTooLong.__module__}.PromptTooLong", "shop.errors.PromptTooLong: 413 tokens of 360"),
+        ),
+        (Raises("PromptTooLong", {"max": 1}), Raises(ValueError, 1), ("$.error.type", "builtins.ValueError", None)),
         (
             Raises("PromptTooLong", 1, match="^413"),
             Raises("PromptTooLong", 1, match="^360"),
@@ -217,12 +227,21 @@ def test_raises_where_nothing_was_raised() -> None:
     assert claim.reads() == (compile_path("$.error"), compile_path("$.counts"))
 
 
-def test_names_with_a_module_are_compared_whole_where_both_have_one() -> None:
-    """A bare name means any module; two modules must be the same."""
-    seen = {"error": {"type": "shop.E"}, "counts": {"attempted": 0}}
-    assert Raises("E", 0).each(seen) is None
-    assert Raises("shop.E", 0).each(seen) is None
-    assert Raises("other.E", 0).each(seen).path == "$.error.type"
+def test_a_module_that_is_named_must_be_the_errors() -> None:
+    """A bare name means any module; an observation that does not tell the module cannot decide a claim that names one."""
+    counts = {"attempted": 0}
+    for error in ({"type": "shop.E"}, {"type": "E", "module": "shop"}):
+        seen = {"error": error, "counts": counts}
+        assert Raises("E", 0).each(seen) is None
+        assert Raises("shop.E", 0).each(seen) is None
+        assert Raises("other.E", 0).each(seen).path == "$.error.module"
+        assert Not(Raises("other.E", 0)).each(seen) is None
+    bare = {"error": {"type": "E", "message": "no"}, "counts": counts}
+    assert Raises("E", 0).each(bare) is None
+    assert Raises("F", 0).each(bare).path == "$.error.type"
+    for claim in (Raises("shop.E", 0), Not(Raises("shop.E", 0))):
+        found = claim.each(bare)
+        assert (found.path, found.code, found.decided) == ("$.error.module", "EMPTY_SELECTION", False)
 
 
 @pytest.mark.parametrize(

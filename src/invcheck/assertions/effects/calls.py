@@ -208,11 +208,12 @@ class Raises(Part):
     """The app raised an error of this type, after so many calls; ``match`` is sought in its message (``re.search``).
 
     ``type`` is the name of a class, with or without its module, or several of them; in Python the class itself. Only
-    this very class counts, none derived from it. ``calls`` are attempts, and always stated: a refusal that first spent
-    a call is another behaviour. With this claim in a check, an error is no finding of its own.
+    this very class counts, none derived from it; the module is the one that defines it, as a traceback shows it.
+    ``calls`` are attempts, and always stated: a refusal that first spent a call is another behaviour. With this claim
+    in a check, an error is no finding of its own; inside of another claim it must be kept for that.
 
     >>> counts = {"attempted": 1, "served": 0, "failed": 1, "cancelled": 0, "refused": 0}
-    >>> error = {"type": "PromptTooLong", "message": "413 tokens", "where": "shop/qa.py:answer"}
+    >>> error = {"type": "PromptTooLong", "module": "shop.errors", "message": "413 tokens", "where": "shop/qa.py:answer"}
     >>> Raises("PromptTooLong", calls=1, match="^413").each({"error": error, "counts": counts}) is None
     True
     """
@@ -249,14 +250,26 @@ class Raises(Part):
             return Break("$.error", f"raises {wanted}", "no error")
         if not isinstance(error, dict) or not isinstance(error.get("type"), str):
             return wrong_type("$.error", "object with a type", error)
-        got, message = error["type"], error.get("message")
-        if not any(_same_name(name, got) for name in self._names()):
-            return Break("$.error.type", wanted, f"{got}: {message}" if message else got)
-        if self.match is None:
-            return None
+        message = error.get("message")
+        strange = self._strange(error, f": {message}" if message else "")
+        if strange is not None or self.match is None:
+            return strange
         if not isinstance(message, str):
             return wrong_type("$.error.message", f"text that matches {self.match}", message)
         return None if re.search(self.match, message) else Break("$.error.message", f"a match of {self.match}", show(message))
+
+    def _strange(self, error: dict[str, Json], message: str) -> Break | None:
+        """Compare the class: its name, and its module with those that name one."""
+        told, _, name = error["type"].rpartition(".")
+        module, wanted = told or error.get("module"), " or ".join(self._names())
+        modules = {wanted for wanted, _, word in (each.rpartition(".") for each in self._names()) if word == name}
+        if not modules:
+            return Break("$.error.type", wanted, name + message)
+        if modules & {"", module}:
+            return None
+        if not isinstance(module, str):
+            return Break("$.error.module", wanted, f"{name} of a module that is not told", decided=False, code="EMPTY_SELECTION")
+        return Break("$.error.module", wanted, f"{module}.{name}{message}")
 
     def reads(self) -> tuple[Path, ...]:
         """Two parts of the observation."""
@@ -269,8 +282,3 @@ class Raises(Part):
 
 def _dotted(error: object) -> str:
     return f"{error.__module__}.{error.__qualname__}" if isinstance(error, type) else str(error)
-
-
-def _same_name(one: str, two: str) -> bool:
-    """Names are the same where neither says more than the other knows: an observation may hold the bare name only."""
-    return one == two or (("." not in one or "." not in two) and one.rpartition(".")[2] == two.rpartition(".")[2])
