@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +88,8 @@ def load(root: Path) -> Settings:
 
 def _read(path: Path) -> dict[str, Json]:
     text = decode(path.read_bytes(), path.name)
+    import tomllib  # noqa: PLC0415  # a project without settings does not pay for it
+
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
