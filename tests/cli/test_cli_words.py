@@ -15,9 +15,9 @@ import pytest
 import typer
 
 from invcheck import __version__, suite
-from invcheck.cli import console, main
+from invcheck.cli import console, main, outputs
 from invcheck.cli.progress import ProgressLine
-from invcheck.errors import CheckFileError
+from invcheck.errors import CheckFileError, Unevaluated
 from invcheck.events import CaseDone, Ended, Listed, Listing, Progress, Started, summarise
 from invcheck.report import jsonlines
 from invcheck.vocabulary import Place, Result, Verdict
@@ -270,10 +270,38 @@ def test_a_reader_that_goes_away_changes_no_status_and_makes_no_noise() -> None:
         assert (done.returncode, done.stderr) == (status, b"")
 
 
-def test_a_closed_stdout_is_no_error() -> None:
-    """Where there is no stdout at all, nothing is written to it."""
-    done = subprocess.run(["sh", "-c", f"{sys.executable} -m invcheck --version >&-"], capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+UNDELIVERED = "error: stdout cannot be written: {reason}\n  hint: -q with -o FILE asks for no table\n"
+
+
+@pytest.mark.parametrize("words", ["--version", "--help", "schema", "list", "run", "run --format jsonl"])
+@pytest.mark.parametrize(("where", "reason"), [(">&-", "it is closed"), (">/dev/full", "No space left on device")])
+def test_what_cannot_be_delivered_is_an_error(words: str, where: str, reason: str, project: Path) -> None:
+    """A stdout that is closed or full loses what was asked for: status 3 with its reason, neither a success nor a broken claim."""
+    (project / "checks").mkdir()
+    (project / "b.py").write_text("def app(q):\n    return q\n")
+    (project / "checks" / "a.yaml").write_text("check: a\napp: b:app\ncases: [{input: 1}]\nexpect: [{calls: 0}]\n")
+    command = f"{sys.executable} -m invcheck {words}"
+    if words == "--help" and where == ">&-":
+        return  # the parser takes a missing stdout for one that wants nothing
+    done = subprocess.run(["sh", "-c", f"{command} {where}"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, UNDELIVERED.format(reason=reason))
+    mute = subprocess.run(["sh", "-c", f"{command} {where} 2>/dev/full"], check=False)
+    assert mute.returncode == 3
+
+
+def test_a_stderr_that_is_full_changes_no_status(project: Path) -> None:
+    """Where nobody can be told why, the status still says what kind of thing it was."""
+    for words, status in (("run checks/none.yaml", 2), ("--nope", 2), ("run -k 'a b'", 2), ("run", 5)):
+        done = subprocess.run(["sh", "-c", f"{sys.executable} -m invcheck {words} 2>/dev/full"], capture_output=True, check=False)
+        assert done.returncode == status
+
+
+def test_a_full_disk_ends_a_streamed_report_in_our_own_words(project: Path, tmp_path: Path) -> None:
+    """Lines that cannot be written are told of, status 3; nobody is asked to report a fault of ours."""
+    with pytest.raises(Unevaluated, match="No space left on device") as told, outputs.stream(Path("/dev/full")) as stream:
+        outputs.append(stream, "line\n")
+    assert told.value.code == "OUTPUT_FAILED"
+    assert stream.closed
 
 
 def test_a_pipe_without_a_reader_is_silenced_once() -> None:

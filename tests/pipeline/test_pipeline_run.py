@@ -405,8 +405,9 @@ def _until(holds: object) -> None:
     raise AssertionError("it did not come true")
 
 
-def test_an_interrupted_run_leaves_nothing_but_its_prefix(shop: Shop, tmp_path: Path) -> None:
-    """SIGINT to the supervisor: 130, the lines so far are whole, and no worker and no temp folder is left."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_run_leaves_nothing_but_its_prefix(number: signal.Signals, shop: Shop, tmp_path: Path) -> None:
+    """SIGINT, SIGTERM or SIGHUP to the supervisor: 130, the lines so far are whole, and no worker and no temp folder is left."""
     shop.write(
         {
             "shop.py": SLEEPER,
@@ -427,7 +428,7 @@ def test_an_interrupted_run_leaves_nothing_but_its_prefix(shop: Shop, tmp_path: 
     ) as run:
         _until((shop.root / "running").exists)
         workers = _children(run.pid)
-        run.send_signal(signal.SIGINT)
+        run.send_signal(number)
         out, err = run.communicate(timeout=20)
     assert (run.returncode, err) == (130, "")
     assert out.splitlines()[-1].startswith("1 case: 1 kept. 0 of 1 trial broken. Interrupted.")

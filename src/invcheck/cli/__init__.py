@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from invcheck.cli import console, exits, parser
+from invcheck.cli import console, exits, parser, signals
 
 __all__ = ["main"]
 
@@ -16,6 +16,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     ``argv`` are the words after the program's name, those of this process where it is None.
     """
+    console.open_all()
     console.use_utf8()
     words = [*(sys.argv[1:] if argv is None else argv)]
-    return exits.settled(lambda: parser.dispatch(words), debug=bool(os.environ.get("INVCHECK_DEBUG")))
+    with signals.interrupting():
+        return exits.settled(lambda: parser.dispatch(words), debug=bool(os.environ.get("INVCHECK_DEBUG")))

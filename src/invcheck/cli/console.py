@@ -9,6 +9,17 @@ import sys
 from collections.abc import Mapping
 from typing import TextIO
 
+from invcheck.errors import Unevaluated
+
+
+def open_all() -> None:
+    """Give a standard descriptor that is closed a place of its own, so that no file or pipe of ours is taken for it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest that is free
+
 
 def use_utf8() -> None:
     """Have both output streams write UTF-8 and spell what has no such form, under any locale."""
@@ -17,14 +28,42 @@ def use_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
+def data(text: str) -> None:
+    """Write what was asked for to stdout; Unevaluated, code OUTPUT_FAILED, where it cannot be written.
+
+    A reader that has gone away (``invcheck run | head``) changes no verdict and makes no noise.
+    """
+    if sys.stdout is None:
+        raise failed("stdout", "it is closed")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence(sys.stdout)
+    except OSError as error:
+        raise undelivered(error) from error
+
+
+def undelivered(error: OSError) -> Unevaluated:
+    """Give the error of a stdout that takes no more, and have it bother nobody at the end of the process."""
+    _silence(sys.stdout)
+    return failed("stdout", str(error.strerror))
+
+
+def failed(what: str, reason: str) -> Unevaluated:
+    """Give the error of a report that nobody can read: whatever the verdict is, it was not delivered."""
+    hint = "-q with -o FILE asks for no table" if what == "stdout" else None
+    return Unevaluated(f"{what} cannot be written: {reason}", code="OUTPUT_FAILED", hint=hint)
+
+
 def write(stream: TextIO | None, text: str) -> None:
-    """Write and flush; a reader that has gone away (``invcheck run | head``) changes no verdict and makes no noise."""
+    """Write and flush what a person may read; where that fails nobody could be told."""
     if stream is None:
         return
     try:
         stream.write(text)
         stream.flush()
-    except BrokenPipeError:
+    except OSError:
         _silence(stream)
 
 

@@ -40,7 +40,7 @@ def execute(said: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> 
         text = table.grid(["trials", "tags", "place", "case"], rows, right=[0], optional=1) + "\n"
     else:
         text = "".join(f"{visible.visible(name)}\n" for name in names)
-    console.write(sys.stdout, text)
+    console.data(text)
     for problem in listing.problems:
         console.say(explain.problem(problem))
     return worst(exits.of(problem) for problem in listing.problems)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
+from invcheck.cli import console
 from invcheck.errors import UsageError
 from invcheck.report import Report
 
@@ -84,6 +85,17 @@ def replace(path: Path, data: bytes) -> None:
 
 def _scratch(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def append(stream: TextIO, line: str) -> None:
+    """Write a line and flush it; Unevaluated, code OUTPUT_FAILED, where the disk is full."""
+    try:
+        stream.write(line)
+        stream.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError):  # what is left in it would be written once more
+            stream.close()
+        raise console.failed(f"-o {shown(Path(stream.name))}", str(error.strerror)) from error
 
 
 def stream(path: Path) -> TextIO:

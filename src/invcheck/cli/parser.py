@@ -33,7 +33,7 @@ app.command()(schema)
 
 def _version(asked: bool) -> None:
     if asked:
-        console.write(sys.stdout, f"invcheck {__version__}\n")
+        console.data(f"invcheck {__version__}\n")
         raise typer.Exit
 
 
@@ -55,6 +55,8 @@ def dispatch(words: list[str]) -> int:
         return exits.USAGE
     except typer.Abort:
         raise KeyboardInterrupt from None
+    except OSError as error:  # the help has nowhere to go
+        raise console.undelivered(error) from error
     except SystemExit:  # the parser's own answer to a reader that went away while it printed help
         return exits.KEPT
     # commands give back what is to be done, so that the parser's handling of errors ends before ours begins

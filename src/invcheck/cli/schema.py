@@ -17,5 +17,5 @@ def execute() -> int:
     from invcheck import suite  # noqa: PLC0415  # --help must not load the house
     from invcheck.cli import console  # noqa: PLC0415  # as above
 
-    console.write(sys.stdout, json.dumps(suite.schema(), indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    console.data(json.dumps(suite.schema(), indent=2, sort_keys=True, ensure_ascii=False) + "\n")
     return 0

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from invcheck.cli import actions, console, exits, outputs
 from invcheck.cli.progress import ProgressLine
-from invcheck.errors import InvcheckError
+from invcheck.errors import InvcheckError, Unevaluated
 from invcheck.events import NAMESPACES, Event, Problem, Progress, Started, worst
 from invcheck.report import Report
 
@@ -37,10 +37,9 @@ class Telling:
 
         line = jsonlines.line(event) or ""
         for stream in self._streams:
-            stream.write(line)
-            stream.flush()
+            outputs.append(stream, line)
         if self.form == "jsonl":
-            console.write(sys.stdout, line)
+            console.data(line)
 
     def close(self) -> None:
         """Leave no line half done and no file open."""
@@ -98,7 +97,11 @@ def deliver(report: Report, root: Path, files: Sequence[Path], form: str, verbos
     if form:
         colour = console.colour(sys.stdout, environ)
         text = outputs.encode(report, form, verbosity=verbosity, colour=colour, prefix=prefix, problems=False).decode()
-        console.write(sys.stdout, actions.fenced(text, form, environ))
+        try:
+            console.data(actions.fenced(text, form, environ))
+        except Unevaluated as error:
+            console.say(exits.spoken(error))
+            status = worst([status, exits.UNEVALUATED])
     complain(report.problems, environ)
     actions.tell(report, form, prefix, environ)
     return status
