@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from invcheck.canonical import canonical
 from invcheck.errors import NotJson
-from invcheck.freeze import canonical
 from invcheck.jsontext import loads, parse_output
 from invcheck.vocabulary import DEEPEST
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from jsonpath_ng.ext import parse
 
 from invcheck import paths
+from invcheck.canonical import canonical
 from invcheck.errors import PathError, Unevaluated
-from invcheck.freeze import canonical
 from invcheck.paths import STAR, Literal, Match, Path, below, compile_path, equal, kind, operand
 
 KEYS = ["a", "b", "doc_id", "x y", "答案", "it's", 'say "hi"', "back\\slash", "a-b", "*", "0", "length", "where"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from invcheck.canonical import digest
 from invcheck.errors import CallCancelled, ScriptedModelError
-from invcheck.freeze import digest
 from invcheck.request import AbortSignal, Call, Request
 from invcheck.vocabulary import Chunk, State
 

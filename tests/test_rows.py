@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from invcheck import jsontext
+from invcheck.canonical import canonical
 from invcheck.errors import NotJson
-from invcheck.freeze import canonical
 from invcheck.rows import read
 from invcheck.vocabulary import DEEPEST
 

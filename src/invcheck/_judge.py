@@ -14,9 +14,9 @@ from invcheck.assertions.implied import NONE, Causes, Moot, asserted, causes
 from invcheck.assertions.negation import Not
 from invcheck.assertions.question import Question
 from invcheck.errors import NotJson, UsageError
-from invcheck.freeze import one_line, show
 from invcheck.jsontext import loads, parse_output
 from invcheck.paths import kind
+from invcheck.show import one_line, show
 from invcheck.vocabulary import Finding, Json, Verdict
 
 

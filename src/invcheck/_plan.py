@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
+from invcheck.canonical import digest
 from invcheck.errors import InvcheckError, NothingSelected, UsageError
 from invcheck.events import Listed, RunOptions, Started
 from invcheck.expression import keyword
-from invcheck.freeze import digest
 from invcheck.suite.entries import FIRST
 from invcheck.vocabulary import Json, Place
 

@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 
 from invcheck import _collect, _judge, _trial, binding, record, results, suite
 from invcheck.assertions.implied import breached, unasked
+from invcheck.canonical import digest
 from invcheck.engines import channel
 from invcheck.engines.spare import Spare
 from invcheck.errors import CheckFileError, InvcheckError, Unevaluated
 from invcheck.exchanges import brief
 from invcheck.folders import Folders
-from invcheck.freeze import digest
 from invcheck.sandbox import box, clock, network
 from invcheck.suite import Case, Check
 from invcheck.vocabulary import Finding, Json, Place, Result, Verdict

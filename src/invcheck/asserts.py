@@ -9,7 +9,8 @@ import ast
 from types import FrameType, TracebackType
 
 from invcheck.errors import NotJson
-from invcheck.freeze import show, snapshot
+from invcheck.show import show
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Json
 
 _NAMES, _LONGEST = 6, 200

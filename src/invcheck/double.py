@@ -12,8 +12,9 @@ from typing import Any, Protocol, TypeVar
 
 from invcheck import record, replies
 from invcheck.errors import CallCancelled, InvcheckError, NotInTest, ScriptedModelError
-from invcheck.freeze import show, snapshot
 from invcheck.request import AbortSignal, Call, Request
+from invcheck.show import show
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Counts, Exchange, Fault, Finding, Outcome, Reply, State, Usage, Verdict
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ import re
 from typing import Any, NoReturn
 
 from invcheck.errors import NotJson
-from invcheck.freeze import show
+from invcheck.show import show
 from invcheck.vocabulary import DEEPEST, Json
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

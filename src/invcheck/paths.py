@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from invcheck.errors import PathError, Unevaluated
-from invcheck.freeze import show
 from invcheck.pathsyntax import STAR, Other, Segment, Star, Step, read
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 __all__ = ["STAR", "Literal", "Match", "Path", "Star", "Step", "below", "compile_path", "equal", "kind", "operand"]

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import fields
 from hashlib import sha256
 
+from invcheck.canonical import canonical
 from invcheck.errors import DoubleError
-from invcheck.freeze import FrozenDict, canonical, frozen, show, snapshot
+from invcheck.freeze import FrozenDict, frozen
+from invcheck.show import show
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Block, Fault, Json, Outcome, Reply, Text, Thinking, ToolCall, Usage
 
 MOST = 2**53 - 1

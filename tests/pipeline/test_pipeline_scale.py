@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from invcheck import _collect, _pipeline, _plan
+from invcheck.canonical import packed
 from invcheck.events import RunOptions
-from invcheck.freeze import packed
 from tests.pipeline.conftest import Shop
 
 YAML = "check: many\napp: shop:answer\ncases: {jsonl: rows.jsonl}\nexpect: [{type: {of: $.output, is: string}}]\n"

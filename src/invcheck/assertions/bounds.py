@@ -11,8 +11,8 @@ from invcheck.assertions.breaks import Break, nothing, wrong_type
 from invcheck.assertions.claim import invalid
 from invcheck.assertions.lowered import TYPE_TESTS
 from invcheck.errors import UsageError
-from invcheck.freeze import show
 from invcheck.paths import Literal, Path, compile_path
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

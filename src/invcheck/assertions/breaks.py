@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from invcheck import paths
-from invcheck.freeze import show
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 

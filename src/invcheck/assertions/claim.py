@@ -14,8 +14,8 @@ from invcheck.assertions.breaks import Break
 from invcheck.assertions.fitting import fits, worded
 from invcheck.assertions.spelling import plain_value, short, spelling
 from invcheck.errors import UsageError
-from invcheck.freeze import show
 from invcheck.resolve import did_you_mean
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from invcheck.errors import NotJson
-from invcheck.freeze import one_line, show
 from invcheck.paths import Path, compile_path
+from invcheck.show import one_line, show
 from invcheck.vocabulary import Finding, Json, Place, Verdict
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from invcheck.assertions.claim import invalid
 from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.lowered import Unlowerable, scalar_test
 from invcheck.errors import UsageError
-from invcheck.freeze import show
 from invcheck.paths import Path, below, compile_path, equal, kind, operand
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 

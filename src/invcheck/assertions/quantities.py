@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from invcheck.assertions.breaks import Break, nothing, wrong_type
 from invcheck.assertions.claim import invalid
 from invcheck.assertions.fitting import fits
-from invcheck.freeze import show
 from invcheck.paths import Path, equal, kind, operand
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

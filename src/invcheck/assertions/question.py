@@ -11,8 +11,8 @@ from invcheck.assertions.claim import Claim
 from invcheck.assertions.fuse import Kept, fuse
 from invcheck.assertions.implied import EVERYTHING, Moot
 from invcheck.errors import InvcheckError
-from invcheck.freeze import one_line
 from invcheck.paths import Path
+from invcheck.show import one_line
 from invcheck.vocabulary import Finding, Json, Verdict
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")

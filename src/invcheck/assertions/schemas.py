@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 from invcheck.assertions.bounds import counted
 from invcheck.assertions.claim import invalid
 from invcheck.assertions.lowered import lowerable
+from invcheck.canonical import canonical
 from invcheck.errors import NotJson, UsageError
-from invcheck.freeze import canonical, show, snapshot
 from invcheck.jsontext import loads
 from invcheck.paths import below, kind
 from invcheck.resolve import did_you_mean
+from invcheck.show import show
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

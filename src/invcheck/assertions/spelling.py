@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from invcheck import paths
-from invcheck.freeze import show
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 

@@ -13,8 +13,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeAlias
 
+from invcheck.canonical import packed, unpacked
 from invcheck.errors import InvcheckError, NetworkBlocked
-from invcheck.freeze import packed, unpacked
 from invcheck.sandbox import network
 from invcheck.sandbox.inherited import inherited
 from invcheck.vocabulary import Json, Place

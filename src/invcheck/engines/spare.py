@@ -9,8 +9,8 @@ from itertools import takewhile
 from types import TracebackType
 from typing import Self
 
+from invcheck.canonical import packed, unpacked
 from invcheck.engines.channel import lines, write
-from invcheck.freeze import packed, unpacked
 from invcheck.sandbox import network
 from invcheck.vocabulary import Json
 

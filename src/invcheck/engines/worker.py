@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from invcheck.canonical import packed, unpacked
 from invcheck.engines import confine, stuck
 from invcheck.errors import InvcheckError
-from invcheck.freeze import packed, unpacked
 from invcheck.sandbox import environ, network
 from invcheck.sandbox.inherited import VARIABLE, Inherited
 from invcheck.vocabulary import Json

@@ -11,8 +11,10 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, 
 from invcheck.errors import PortMismatch
 from invcheck.faces.fits import fitter
 from invcheck.faces.signature import EMPTY, Unresolved, open_parts, shape
-from invcheck.freeze import FrozenDict, FrozenList, show, snapshot
+from invcheck.freeze import FrozenDict, FrozenList
 from invcheck.request import Call
+from invcheck.show import show
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Reply, Thinking, ToolCall, Usage
 
 Adapt = Callable[[Reply, Call], Any]

@@ -20,8 +20,9 @@ from invcheck.faces.fits import Fits, fitter
 from invcheck.faces.render import renderer
 from invcheck.faces.signature import EMPTY, Form, Member, Shape, shape
 from invcheck.faces.stubs import generated, manner
-from invcheck.freeze import show, snapshot
 from invcheck.request import AbortSignal, Call
+from invcheck.show import show
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Chunk, Reply
 
 P = TypeVar("P")

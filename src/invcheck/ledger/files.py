@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from invcheck import jsontext
 from invcheck.errors import NotJson, Unevaluated
-from invcheck.freeze import snapshot
 from invcheck.ledger.probe import FAILED, MISSING, Folder, Watch, located, shown, standing
 from invcheck.record import Record
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

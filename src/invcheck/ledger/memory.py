@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from invcheck.errors import Unevaluated
-from invcheck.freeze import snapshot
 from invcheck.ledger.probe import FAILED, Folder, Watch
 from invcheck.record import Record
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from invcheck.canonical import canonical
 from invcheck.errors import Unevaluated
-from invcheck.freeze import canonical
 from invcheck.record import Record
 from invcheck.vocabulary import Json
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from invcheck.errors import UsageError
-from invcheck.freeze import show
 from invcheck.ledger.files import JsonLinesProbe, SqliteProbe
 from invcheck.ledger.memory import CallProbe, ListProbe, LoggingProbe
 from invcheck.ledger.probe import Folder, Probe
 from invcheck.ledger.sql import SqlProbe
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 _FIELDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from invcheck.errors import Unevaluated
-from invcheck.freeze import snapshot
 from invcheck.ledger.probe import FAILED, MISSING, Folder, Watch, located, shown, standing
 from invcheck.record import Record
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

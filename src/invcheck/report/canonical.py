@@ -6,9 +6,9 @@ Every case stands in a line of its own, so that a change shows as one.
 
 from __future__ import annotations
 
+from invcheck.canonical import canonical
 from invcheck.errors import InvcheckError
 from invcheck.events import summarise
-from invcheck.freeze import canonical
 from invcheck.report.gathered import Report
 from invcheck.vocabulary import Finding, Json, Result
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from invcheck import errors, results
+from invcheck.canonical import canonical
 from invcheck.errors import InvcheckError, UsageError
 from invcheck.events import CaseDone, Ended, Event, Problem, Progress, Started, Summary
-from invcheck.freeze import canonical
 from invcheck.report.canonical import VERSION
 from invcheck.report.gathered import Report
 from invcheck.vocabulary import Json, Place

@@ -16,8 +16,8 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from invcheck import record
+from invcheck.canonical import packed, unpacked
 from invcheck.errors import NetworkBlocked
-from invcheck.freeze import packed, unpacked
 from invcheck.sandbox import ambient, listeners
 from invcheck.vocabulary import Json
 

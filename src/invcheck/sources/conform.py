@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from invcheck.freeze import canonical
+from invcheck.canonical import canonical
 from invcheck.vocabulary import Json
 
 _TYPES: dict[str, Any] = {

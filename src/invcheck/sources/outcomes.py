@@ -10,8 +10,8 @@ from typing import Any
 
 from invcheck import faults, record
 from invcheck.errors import NotJson, ScriptedModelError
-from invcheck.freeze import snapshot
 from invcheck.request import Call
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Chunk, Fault, Json, Outcome, Reply, Text
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 
 from invcheck.errors import DoubleError
-from invcheck.freeze import show
+from invcheck.show import show
 from invcheck.sources.conform import breach
 from invcheck.vocabulary import Json
 

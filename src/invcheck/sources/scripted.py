@@ -9,8 +9,8 @@ from typing import Any
 
 from invcheck.errors import DoubleError, ScriptedModelError, ScriptInvalid
 from invcheck.faces.faced import Faced
-from invcheck.freeze import show
 from invcheck.request import Call, Request
+from invcheck.show import show
 from invcheck.sources import steps
 from invcheck.sources.steps import Queued
 from invcheck.vocabulary import Finding, Reply, ToolCall, Usage, Verdict

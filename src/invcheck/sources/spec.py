@@ -10,8 +10,9 @@ from invcheck import faults, replies
 from invcheck.errors import DoubleError, InvcheckError, NotJson, ScriptInvalid
 from invcheck.faces.faced import Faced
 from invcheck.faces.render import renderer
-from invcheck.freeze import frozen, show
+from invcheck.freeze import frozen
 from invcheck.jsontext import loads
+from invcheck.show import show
 from invcheck.sources import steps
 from invcheck.sources.drifting import DriftingModel, Prepared, fake_of
 from invcheck.sources.outcomes import json_text

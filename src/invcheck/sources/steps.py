@@ -11,8 +11,10 @@ from typing import Any
 
 from invcheck import faults, replies
 from invcheck.errors import DoubleError, NotJson, ScriptInvalid
-from invcheck.freeze import frozen, show, snapshot
+from invcheck.freeze import frozen
 from invcheck.request import Call
+from invcheck.show import show
+from invcheck.snapshot import snapshot
 from invcheck.sources.outcomes import json_text, settle
 from invcheck.vocabulary import Block, Fault, Json, Outcome, Reply, Text, Thinking, ToolCall, Usage
 

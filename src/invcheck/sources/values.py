@@ -9,8 +9,9 @@ from typing import Any
 
 from invcheck.choices import Source
 from invcheck.errors import ScriptedModelError
-from invcheck.freeze import show, snapshot
 from invcheck.request import Request
+from invcheck.show import show
+from invcheck.snapshot import snapshot
 from invcheck.sources.conform import breach
 from invcheck.sources.schema import SPAN, excluded, floats, integers, supported, target
 from invcheck.vocabulary import Json, Reply, Text

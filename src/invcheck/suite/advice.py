@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from invcheck.faults import KINDS
-from invcheck.freeze import show
 from invcheck.resolve import is_reference
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 _SHOWN = 60

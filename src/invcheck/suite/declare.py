@@ -12,7 +12,7 @@ from typing import Any, Never, TypeVar
 from invcheck.assertions.claim import Claim
 from invcheck.assertions.registry import KEYS
 from invcheck.errors import CheckFileError, NotJson, UsageError
-from invcheck.freeze import snapshot
+from invcheck.snapshot import snapshot
 from invcheck.suite.entries import ROW, Case, Check, stranger
 from invcheck.vocabulary import Json, Place
 

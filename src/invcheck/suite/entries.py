@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from invcheck import assertions
-from invcheck.freeze import snapshot
+from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Json, Place
 
 if TYPE_CHECKING:

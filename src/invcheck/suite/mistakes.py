@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from invcheck.errors import CheckFileError, InvcheckError
-from invcheck.freeze import show
 from invcheck.resolve import did_you_mean
+from invcheck.show import show
 from invcheck.suite.advice import advice
 from invcheck.vocabulary import Json, Place
 from invcheck.yamltext import KEY, Places

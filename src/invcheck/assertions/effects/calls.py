@@ -14,8 +14,8 @@ from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.patterns import mismatch
 from invcheck.assertions.values import Judged, all_keep, none_keeps
 from invcheck.errors import UsageError
-from invcheck.freeze import show
 from invcheck.paths import Path, compile_path, kind
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

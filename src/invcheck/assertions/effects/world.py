@@ -9,8 +9,8 @@ from invcheck.assertions.effects.part import Listed, Part, empty_list
 from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.patterns import differing
 from invcheck.assertions.values import Judged, all_keep, none_keeps
-from invcheck.freeze import show
 from invcheck.paths import below, compile_path, kind
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 

@@ -10,8 +10,8 @@ from invcheck.assertions.claim import Claim, Claims, Selector, inner
 from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.selection import fused_items, identity, items
 from invcheck.assertions.values import Judged, Values
-from invcheck.freeze import show
 from invcheck.paths import kind
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 

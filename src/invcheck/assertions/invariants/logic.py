@@ -12,9 +12,10 @@ from invcheck.assertions.fuse import Fuser, fuse
 from invcheck.assertions.patterns import mismatch, refuse
 from invcheck.assertions.registry import nearest
 from invcheck.errors import Unevaluated, UsageError
-from invcheck.freeze import frozen, show
+from invcheck.freeze import frozen
 from invcheck.paths import Path, compile_path
 from invcheck.resolve import is_reference, resolve
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

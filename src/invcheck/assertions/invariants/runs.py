@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from invcheck.assertions.breaks import Break, nothing
 from invcheck.assertions.claim import Claim, Selector, invalid
 from invcheck.assertions.patterns import differing
-from invcheck.freeze import canonical, digest, show
+from invcheck.canonical import canonical, digest
 from invcheck.paths import Path
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 _SHORT = 400

@@ -13,8 +13,8 @@ from invcheck.assertions.breaks import Break
 from invcheck.assertions.claim import Claim, Operand, invalid
 from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.selection import empty, fused_side, identity, selected
-from invcheck.freeze import listed, show
 from invcheck.paths import Match
+from invcheck.show import listed, show
 from invcheck.vocabulary import Json
 
 

@@ -13,8 +13,8 @@ from invcheck.assertions.lowered import require_each
 from invcheck.assertions.selection import empty, selected
 from invcheck.assertions.values import Judged, Values, over
 from invcheck.errors import UsageError
-from invcheck.freeze import listed, show
 from invcheck.paths import Literal, Match, Path, below, equal
+from invcheck.show import listed, show
 from invcheck.vocabulary import Json
 
 _SHORT = 120

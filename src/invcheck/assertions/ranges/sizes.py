@@ -15,8 +15,8 @@ from invcheck.assertions.breaks import Break, wrong_type
 from invcheck.assertions.claim import Claim, Operand, Selector, invalid
 from invcheck.assertions.lowered import TYPE_TESTS, require_each
 from invcheck.assertions.values import Judged, Values, over
-from invcheck.freeze import listed, show
 from invcheck.paths import Match
+from invcheck.show import listed, show
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from invcheck.assertions import bounds
 from invcheck.assertions.bounds import Limit, is_number
 from invcheck.assertions.breaks import Break, nothing, wrong_type
 from invcheck.assertions.claim import Claim, Operand, Selector, invalid
-from invcheck.freeze import listed
 from invcheck.paths import Match, compile_path
+from invcheck.show import listed
 from invcheck.vocabulary import Json
 
 _EXACT = Context(prec=10_000, traps=[Inexact])

@@ -12,8 +12,9 @@ from invcheck.assertions.claim import Amount, Claim, invalid
 from invcheck.assertions.schemas import plainly, refuse_schema
 from invcheck.assertions.values import Judged, Values
 from invcheck.errors import UsageError
-from invcheck.freeze import frozen, show
+from invcheck.freeze import frozen
 from invcheck.paths import Path, compile_path
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 _CALLS = compile_path("$.calls[*]")

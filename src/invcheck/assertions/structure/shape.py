@@ -12,10 +12,11 @@ from invcheck.assertions.claim import Selector, invalid
 from invcheck.assertions.schemas import plainly, refuse_schema
 from invcheck.assertions.values import Judged, Values, over
 from invcheck.errors import NotJson
-from invcheck.freeze import frozen, show
+from invcheck.freeze import frozen
 from invcheck.jsontext import loads
 from invcheck.paths import Match, kind
 from invcheck.resolve import did_you_mean, is_reference, resolve
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from invcheck.assertions.claim import Operand, Selector, invalid
 from invcheck.assertions.schemas import plainly
 from invcheck.assertions.values import Judged, Values, over
 from invcheck.errors import UsageError
-from invcheck.freeze import frozen, show
+from invcheck.freeze import frozen
 from invcheck.paths import Literal, Match, Path, below, equal
+from invcheck.show import show
 from invcheck.vocabulary import Json
 
 if TYPE_CHECKING:
