@@ -262,6 +262,17 @@ def test_raises_is_refused_without_calls_or_a_name(plain: Any, code: Any, at: An
     assert (caught.value.code, caught.value.fields["at"]) == (code, at)
 
 
+def test_one_pattern_in_two_places_is_two_claims() -> None:
+    """That ``every`` of no request is fine makes no missing ``first`` fine, though both are one and the same mapping."""
+    same = {"prompt": "one"}
+    claim = Requests(first=same, every=same, allow_empty=True)
+    for asked in (claim, Not(claim)):
+        found = asked.each({"calls": []})
+        assert (found.path, found.expected, found.got, found.decided) == ("$.calls", "at least one request", "0 requests", False)
+    like = Requests(call=2, like=same, every=same, allow_empty=True)
+    assert like.each({"calls": [{"request": same}]}).expected == "call 2"
+
+
 def test_a_class_is_told_by_its_name() -> None:
     """The plain form of a class is its dotted name, which a check file can hold."""
     plain = Raises([PromptTooLong, "E"], 1).plain()

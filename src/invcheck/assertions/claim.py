@@ -140,6 +140,10 @@ class Claim:
         """Judge one observation: None when the claim is kept."""
         raise NotImplementedError
 
+    def least_runs(self) -> int:
+        """Give how many runs of a case the claim needs, so that it can be kept at all."""
+        return 1
+
     def opposite(self, document: Json) -> Break | None:
         """Judge the opposite of the claim, as a whole: kept where the claim is broken and could be decided."""
         broken = self.each(document)

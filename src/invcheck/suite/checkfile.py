@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from invcheck import assertions, paths
 from invcheck.errors import CheckFileError, DoubleError, UsageError
 from invcheck.suite.cases import cases
+from invcheck.suite.enough import too_few
 from invcheck.suite.entries import Check
 from invcheck.suite.mistakes import At, Mistakes
 from invcheck.vocabulary import Json, Place
@@ -120,6 +121,10 @@ def _check(spec: Json, at: At, root: Path, mistakes: Mistakes) -> Check | None:
     _drift(spec.get("model"), (*at, "model"), mistakes)
     wrong = {error.place for error in mistakes.found[before:]}
     claims, claim_places = _claims(shape["expect"], (*at, "expect"), mistakes)
+    if type(runs := spec.get("runs", 1)) is int:
+        for claim, place in zip(claims, claim_places, strict=True):
+            if (wrong_runs := too_few(claim, runs)) is not None:
+                mistakes.found.append(CheckFileError(wrong_runs[0], code="TOO_FEW_RUNS", place=place, hint=wrong_runs[1]))
     found = () if "cases" not in spec or _touched(mistakes, (*at, "cases"), wrong) else cases(spec["cases"], (*at, "cases"), root, mistakes)
     if len(mistakes.found) > before:
         return None

@@ -13,6 +13,7 @@ from invcheck.assertions.claim import Claim
 from invcheck.assertions.registry import KEYS
 from invcheck.errors import CheckFileError, NotJson, UsageError
 from invcheck.snapshot import snapshot
+from invcheck.suite.enough import too_few
 from invcheck.suite.entries import ROW, Case, Check, stranger
 from invcheck.vocabulary import Json, Place
 
@@ -130,6 +131,8 @@ class _Given:
             setup=self.setup,
             clock=self.clock,
         )
+        for hopeless in filter(None, (too_few(claim, made.runs) for claim in made.claims)):
+            mistakes.add("TOO_FEW_RUNS", *hopeless)
         if self.parse not in (None, "json"):
             mistakes.add("WRONG_TYPE", f"parse must be 'json' or None, got {self.parse!r}")
         return made

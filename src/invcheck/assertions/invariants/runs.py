@@ -44,6 +44,10 @@ class SameAcrossRuns(Claim):
     of: Selector
     allow_empty: bool = False
 
+    def least_runs(self) -> int:
+        """Two can differ."""
+        return 2
+
     def take(self, document: Json) -> Json:
         """The canonical text where it is short, else its digest and its ends."""
         found = {match.path: match.value for match in self.path().find(document)}
@@ -96,6 +100,10 @@ class Distinct(Claim):
         """One value is always there."""
         if self.at_least < 2:  # noqa: PLR2004  # the smallest claim that can be broken
             raise invalid(f"distinct: at-least must be 2 or more, got {self.at_least}", "at_least")
+
+    def least_runs(self) -> int:
+        """As many as there must be different values."""
+        return self.at_least
 
     def take(self, document: Json) -> Json:
         """The digest of what is selected."""
