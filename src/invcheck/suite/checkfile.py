@@ -121,7 +121,7 @@ def _check(spec: Json, at: At, root: Path, mistakes: Mistakes) -> Check | None:
     _drift(spec.get("model"), (*at, "model"), mistakes)
     wrong = {error.place for error in mistakes.found[before:]}
     claims, claim_places = _claims(shape["expect"], (*at, "expect"), mistakes)
-    if type(runs := spec.get("runs", 1)) is int:
+    if type(runs := spec.get("runs", 1)) is int and runs > 0:
         for claim, place in zip(claims, claim_places, strict=True):
             if (wrong_runs := too_few(claim, runs)) is not None:
                 mistakes.found.append(CheckFileError(wrong_runs[0], code="TOO_FEW_RUNS", place=place, hint=wrong_runs[1]))

@@ -131,7 +131,7 @@ class _Given:
             setup=self.setup,
             clock=self.clock,
         )
-        for hopeless in filter(None, (too_few(claim, made.runs) for claim in made.claims)):
+        for hopeless in filter(None, (too_few(claim, made.runs) for claim in made.claims if made.runs == self.runs)):
             mistakes.add("TOO_FEW_RUNS", *hopeless)
         if self.parse not in (None, "json"):
             mistakes.add("WRONG_TYPE", f"parse must be 'json' or None, got {self.parse!r}")
