@@ -101,8 +101,8 @@ def test_two_files_with_settings_are_refused(tmp_path: Path) -> None:
         ("quiet = true\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("verbose = -1\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("gate = 1\n", "UNKNOWN_KEY", "invcheck.toml:1:1", None),
-        ("gate.require = 'soft'\n", "WRONG_TYPE", "invcheck.toml", None),
-        ("gate = {require = 'soft'}\n", "WRONG_TYPE", "invcheck.toml", None),
+        ("seed = 1\n gate . require = 'soft'\n", "WRONG_TYPE", "invcheck.toml:2:2", None),
+        ("gate = {require = 'soft'}\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("runs = \n", "TOML_SYNTAX", "invcheck.toml:1:8", None),
         ("runs = 1\nruns = 2\n", "TOML_SYNTAX", None, None),
         ("runs = 'a\n", "TOML_SYNTAX", None, None),
@@ -118,6 +118,33 @@ def test_a_mistake_names_its_place(tmp_path: Path, text: str, code: str, place: 
         assert str(error.place) == place
     if hint is not None:
         assert error.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("[tool.other]\na = 1\n[tool.invchek]\ngate.require = 'kernel'\n", "pyproject.toml:3:1"),
+        ("[tool.Invcheck.gate]\nrequire = 'kernel'\n", "pyproject.toml:1:1"),
+        ("[tool.inv-check]\n", "pyproject.toml:1:1"),
+        ("[invcheck]\nruns = 1\n", "pyproject.toml:1:1"),
+        ("[tools.invcheck]\nruns = 1\n", "pyproject.toml:1:1"),
+        ("[tool]\n invchekc = {runs = 1}\n", "pyproject.toml:2:2"),
+        ("tool.inv_check.runs = 1\n", "pyproject.toml:1:1"),
+        ("[tool.invcheck]\nruns = 1\n[tool.incvheck]\nruns = 2\n", "pyproject.toml:3:1"),
+    ],
+)
+def test_a_misspelt_table_is_told(tmp_path: Path, text: str, place: str) -> None:
+    """Settings that nobody reads would be switched off in silence."""
+    write(tmp_path, text, "pyproject.toml")
+    error = refused(tmp_path)
+    assert (error.code, str(error.place), error.hint) == ("UNKNOWN_KEY", place, "did you mean [tool.invcheck]?")
+
+
+@pytest.mark.parametrize("text", ["[tool.invoke]\na = 1\n", "[tool]\n", "tool = 1\n", "[project]\nname = 'x'\n", "# inv\n[broken\n"])
+def test_what_is_not_ours_is_left_alone(tmp_path: Path, text: str) -> None:
+    """Other tools' tables, and a file that is no TOML and does not speak of us: whoever reads it will say so."""
+    write(tmp_path, text, "pyproject.toml")
+    assert load(tmp_path).file is None
 
 
 def test_a_mistake_in_pyproject_is_found_in_its_own_table(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from invcheck.canonical import digest
 from invcheck.errors import InvcheckError, NothingSelected, UsageError
 from invcheck.events import Listed, RunOptions, Started
 from invcheck.expression import keyword
+from invcheck.resolve import did_you_mean
 from invcheck.suite.entries import FIRST
 from invcheck.vocabulary import Json, Place
 
@@ -111,6 +112,7 @@ def plan(checks: Sequence[Check], options: RunOptions, *, unread: Collection[str
     units = tuple(_unit(n, check, case, options) for n, (check, case) in enumerate(chosen))
     if not units and not problems and not unread and not options.allow_empty:
         raise _nothing(named, options)
+    problems += tuple(_strange_tags(checks, options)) if units and not unread else ()
     mark = digest([[[unit.id, unit.runs, unit.seed, unit.case.input] for unit in units], _asked(units, sources)])
     own = tuple(unit for unit in units if options.shard is None or shard_of(unit.id, options.shard[1]) == options.shard[0])
     return Plan(own, len(units), mark, options.seed, options.shard, problems)
@@ -167,6 +169,18 @@ def _unknown(selector: str, named: Sequence[_Pair]) -> UsageError:
     what = "check or case" if "::" in selector else "check file"
     hint = f"did you mean {near[0]!r}?" if near else "`invcheck list` shows every name"
     return UsageError(f"{selector!r} names no {what}", code="UNKNOWN_SELECTOR", hint=hint)
+
+
+def _strange_tags(checks: Sequence[Check], options: RunOptions) -> Iterator[UsageError]:
+    """Tell the tags that no check has; where single files are named, the others may have them."""
+    known = sorted({tag for check in checks for tag in check.tags})
+    if any("::" in path or path.endswith((".yaml", ".yml", ".py")) for path in options.paths):
+        return
+    for tag in options.tags:
+        if tag not in known:
+            near = did_you_mean(tag, known)
+            hint = f"did you mean {near!r}?" if near else f"the tags here are {', '.join(known)}"
+            yield UsageError(f"no check has the tag {tag!r}", code="UNKNOWN_TAG", hint=hint)
 
 
 def _chosen(pair: _Pair, options: RunOptions) -> bool:

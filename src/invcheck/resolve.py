@@ -109,12 +109,12 @@ def _relative(file: str) -> str | None:
     return path.relative_to(root).as_posix()
 
 
-def did_you_mean(word: str, known: list[str]) -> str | None:
-    """Give the known word that is nearest to ``word``, or None where none is near.
+def did_you_mean(word: str, known: list[str], *, cutoff: float = 0.6) -> str | None:
+    """Give the known word that is nearest to ``word``, or None where none is nearer than ``cutoff``, from 0 to 1.
 
     >>> did_you_mean("expct", ["check", "expect"])
     'expect'
     """
     from difflib import get_close_matches  # noqa: PLC0415  # only a mistake pays for it
 
-    return next(iter(get_close_matches(word, known, n=1)), None)
+    return next(iter(get_close_matches(word, known, n=1, cutoff=cutoff)), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,11 +69,7 @@ def load(root: Path) -> Settings:
     """
     own, project = root / "invcheck.toml", root / "pyproject.toml"
     table = _read(own) if own.is_file() else None
-    shared = (
-        _read(project).get("tool", {}).get("invcheck")
-        if project.is_file() and "invcheck" in project.read_text("utf-8", "replace")
-        else None
-    )
+    shared = _shared(project) if project.is_file() else None
     if table is not None and shared is not None:
         raise ConfigError(
             "both invcheck.toml and [tool.invcheck] in pyproject.toml hold settings",
@@ -84,6 +80,51 @@ def load(root: Path) -> Settings:
     if shared is not None:
         return _settings(_Table(project, shared, prefix="tool.invcheck"))
     return Settings()
+
+
+def _shared(path: Path) -> Json:
+    """The table in pyproject.toml; a table of nearly its name is an error, since nobody would read it.
+
+    A file that does not speak of us is left to others, also where it is no TOML.
+    """
+    text = path.read_text("utf-8", "replace")
+    if "inv" not in text.casefold():
+        return None
+    try:
+        values = _read(path)
+    except ConfigError:
+        if "invcheck" in text:
+            raise
+        return None
+    for names in _paths(values):
+        if names != ("tool", "invcheck") and _near(names):
+            raise ConfigError(
+                f"unknown table {'.'.join(names)!r}",
+                code="UNKNOWN_KEY", place=_line(path, text, names[-1]), hint="did you mean [tool.invcheck]?",
+            )  # fmt: skip
+    tool = values.get("tool")
+    return tool.get("invcheck") if isinstance(tool, dict) else None
+
+
+def _paths(values: Mapping[str, Json]) -> Iterator[tuple[str, ...]]:
+    """The names of tables at the top and one below it."""
+    for name, value in values.items():
+        yield (name,)
+        yield from ((name, inner) for inner in value) if isinstance(value, dict) else ()
+
+
+def _near(names: tuple[str, ...]) -> bool:
+    """Whether somebody who writes this means our table: it, or what it stands in, is spelled nearly so."""
+    last = names[-1].casefold().replace("-", "").replace("_", "")
+    outer = names[0].casefold() if len(names) > 1 else "tool"
+    return did_you_mean(last, ["invcheck"], cutoff=0.8) is not None and did_you_mean(outer, ["tool"], cutoff=0.8) is not None
+
+
+def _line(path: Path, text: str, name: str) -> Place:
+    """The first header or key that holds a name."""
+    spelled = re.compile(rf"(\s*)(\[[^\]]*|[^#=]*)(?<![\w-]){re.escape(name)}(?![\w-])")
+    found = ((number, hit) for number, line in enumerate(text.split("\n"), 1) if (hit := spelled.match(line)))
+    return next((Place(path.name, number, len(hit[1]) + 1) for number, hit in found), Place(path.name))
 
 
 def _read(path: Path) -> dict[str, Json]:
@@ -107,6 +148,8 @@ class _Table:
     def place(self, key: str) -> Place:
         """Where ``key`` stands: its line in the table of that name, found in the text, since tomllib tells no places."""
         table, _, last = f"{self.prefix}.{key}".strip(".").rpartition(".")
+        around, _, inner = table.rpartition(".") if table != self.prefix else ("", "", "")
+        within = re.compile(rf"\s*{re.escape(inner)}\s*(?:\.\s*{re.escape(last)}\s*=|=\s*\{{.*\b{re.escape(last)}\b)")
         section, spelling = "", re.compile(rf"\s*(?:{re.escape(last)}|\"{re.escape(last)}\"|'{re.escape(last)}')\s*[.=]")
         lines = decode(self.path.read_bytes(), self.path.name).split("\n")
         for number, line in enumerate(lines, 1):
@@ -115,7 +158,7 @@ class _Table:
                 section = header[1].replace(" ", "").replace('"', "")
                 if section == f"{table}.{last}".strip("."):
                     return Place(self.path.name, number, line.index("[") + 1)
-            elif section == table and spelling.match(line):
+            elif (section == table and spelling.match(line)) or (inner and section == around and within.match(line)):
                 return Place(self.path.name, number, len(line) - len(line.lstrip()) + 1)
         return Place(self.path.name)
 

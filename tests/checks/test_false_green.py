@@ -186,3 +186,23 @@ def test_what_does_fail_in_a_python_check(small: Project) -> None:
     small.write({"checks/check_c.py": text})
     ran = small.run()
     assert ran.status == 0, ran.out + ran.err
+
+
+def test_a_misspelt_tag_beside_a_good_one(small: Project) -> None:
+    """What it was to select is not run: told, and the rest is run."""
+    small.write({"checks/c.yaml": written("calls: 0", more="tags: [slow]")})
+    ran = small.run("--tag", "slow", "--tag", "slwo")
+    assert (ran.status, ran.codes()) == (2, ["UNKNOWN_TAG"]), ran.out + ran.err
+    assert "no check has the tag 'slwo'" in ran.err
+    assert "hint: did you mean 'slow'?" in ran.err
+    assert "1 kept" in ran.out
+    assert small.run("--tag", "slow").status == 0
+    assert small.run("checks/c.yaml", "--tag", "slow", "--tag", "elsewhere").status == 0
+
+
+def test_misspelt_settings(small: Project) -> None:
+    """A gate that is required in a table that nobody reads is not required."""
+    small.write({"checks/c.yaml": written("calls: 0"), "pyproject.toml": "[tool.invchek]\ngate.require = 'kernel'\n"})
+    ran = small.run()
+    assert (ran.status, ran.out) == (2, "")
+    assert "pyproject.toml:1:1: unknown table 'tool.invchek'\n  hint: did you mean [tool.invcheck]?" in ran.err
