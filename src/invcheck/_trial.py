@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from invcheck import binding
 from invcheck.asserts import claimed
-from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, NotJson, Unevaluated
+from invcheck.errors import CheckFileError, InvcheckError, NotJson, Unevaluated
 from invcheck.folders import Folders
 from invcheck.ledger import probe
 from invcheck.record import Record
 from invcheck.resolve import resolve
 from invcheck.sandbox import box, network, unheard
+from invcheck.sandbox.inherited import inherited
 from invcheck.snapshot import snapshot
 from invcheck.suite import Case, Check
 from invcheck.trial import Trial, begin, close, end
@@ -119,7 +120,7 @@ def _about(check: Check, key: str) -> Iterator[None]:
 def run(subject: Subject, case: Case, seed: int, folders: Folders) -> Ran:
     """Run a check once for ``case`` under ``seed``, inside the sandbox; what it leaves names none of the ``folders``.
 
-    Whatever the app raises becomes ``$.error``; only KeyboardInterrupt leaves.
+    Whatever the app raises becomes ``$.error``; only KeyboardInterrupt leaves, in a process that a terminal can interrupt.
     """
     record = Record(seed)
     with box.trial(record, clock=subject.check.clock):
@@ -140,7 +141,9 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
         begin(trial)
     except InvcheckError as problem:
         record.latch(_errored(problem.code, f"before the app ran: {problem.message}", problem.hint))
-    except (Exception, NetworkBlocked, SystemExit) as problem:  # noqa: BLE001  # a setup may raise anything, and is told apart from the app
+    except BaseException as problem:  # a setup may raise anything, and is told apart from the app
+        if _interrupted(problem):
+            raise
         told = _error(problem, folders, None)
         record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'} in {told['where']}"))
     else:
@@ -195,11 +198,16 @@ def _driven(subject: Subject, arguments: dict[str, Any], folders: Folders) -> tu
         output = subject.function(**arguments)
         if inspect.isawaitable(output):
             output = _awaited(output)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001  # whatever leaves the app is what happened: it is judged, not handled
+    except BaseException as error:  # whatever leaves the app is what happened: it is judged, not handled
+        if _interrupted(error):
+            raise
         return None, _error(error, folders, subject.check.file if subject.check.function is not None else None)
     return output, None
+
+
+def _interrupted(error: BaseException) -> bool:
+    """Whether it is the user who interrupts: a worker stands in a session of its own, so there it is the app itself."""
+    return isinstance(error, KeyboardInterrupt) and inherited() is None
 
 
 def _awaited(output: Any) -> object:
@@ -265,7 +273,7 @@ def _document(case: Case, trial: Trial, record: Record, *, output: object, error
     network.merge()  # before the document is made, which may be another's copy
     for what, path, problem in seen.problems if began else ():
         message = f"{what}: {problem.message}"
-        record.latch(Finding("PROBE_FAILED", Verdict.ERRORED, message, path=path, hint=problem.hint))
+        record.latch(Finding(problem.code, Verdict.ERRORED, message, path=path, hint=problem.hint))
     try:
         plain = snapshot(output, strict=True)
     except NotJson as problem:

@@ -29,6 +29,7 @@ from invcheck.vocabulary import Finding, Json, Place, Result, Verdict
 
 Emit = Callable[[Json], None]
 Named = TypeVar("Named", Case, Check)
+_Key = tuple[int | None, str, str | None, str | None, str | None]
 
 
 def collect(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler takes both
@@ -134,7 +135,12 @@ _MANY = 8
 
 def _key(finding: Finding) -> list[Json]:
     """What makes two findings of a case the same: the claim, else the code."""
-    return [finding.assertion, finding.code, finding.claim, finding.because]
+    return list(_same_as(finding))
+
+
+def _same_as(finding: Finding) -> _Key:
+    # of findings of no claim, what was expected tells lanes and asserts apart
+    return finding.assertion, finding.code, finding.claim, finding.because, finding.expected if finding.claim is None else None
 
 
 _KEPT_STATE = "this trial alone does not show it: the app keeps state from one trial to the next; reset it in a setup"
@@ -145,7 +151,8 @@ class Tally:
     """Adds up the trials of a case: one finding a claim and code, with its first seed and how many trials showed it."""
 
     trials: dict[str, int] = field(default_factory=lambda: {verdict.value: 0 for verdict in Verdict})
-    found: dict[tuple[int | None, str, str | None, str | None], Finding] = field(default_factory=dict)
+    found: dict[_Key, Finding] = field(default_factory=dict)
+    last: dict[_Key, int | None] = field(default_factory=dict)
     outputs: set[str | int] = field(default_factory=set)
     calls: dict[str, Json] = field(default_factory=dict)
     asked: bool = False
@@ -178,9 +185,13 @@ class Tally:
                 self.found[key] = replace(finding, alone=False, hint=_KEPT_STATE)
 
     def _enter(self, finding: Finding) -> None:
-        key = (finding.assertion, finding.code, finding.claim, finding.because)
+        key = _same_as(finding)
         known = self.found.get(key)
-        self.found[key] = finding if known is None else replace(known, count=known.count + 1)
+        if known is None:
+            self.found[key] = finding
+        elif self.last[key] != finding.seed:  # a trial counts once
+            self.found[key] = replace(known, count=known.count + 1)
+        self.last[key] = finding.seed
 
     def result(self, check: Check, case: Case, seed: int, folders: Folders) -> Result:
         """Give what the case came to: broken over errored over kept; where nothing of the check was judged it is unjudged."""

@@ -89,7 +89,7 @@ CASES = {
     "missing ledger": (
         bad(more="ledger: {sqlite: usage.sqlite, query: SELECT 1}"),
         3,
-        "PROBE_FAILED",
+        "PROBE_MISSING",
         "usage.sqlite does not exist",
         "relative to the trial's own folder",
     ),

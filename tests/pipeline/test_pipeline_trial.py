@@ -506,7 +506,7 @@ def test_a_ledger_that_is_not_there_is_no_verdict(told: Told) -> None:
     name = "a probe that cannot be read[1]"
     found = [(each["code"], each["verdict"], each.get("path")) for each in told.cases[name]["findings"]]
     assert found == [
-        ("PROBE_FAILED", "errored", "$.ledger"),
+        ("PROBE_MISSING", "errored", "$.ledger"),
         ("UNJUDGED", "unjudged", None),
         ("EQUALS", "broken", "$.output"),
     ]

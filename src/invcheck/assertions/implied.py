@@ -68,7 +68,7 @@ def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *
 
 
 def _moot(finding: Finding) -> Iterator[Path]:
-    if finding.code == "PROBE_FAILED" and finding.path is not None:  # it failed when all was over
+    if finding.code in ("PROBE_FAILED", "PROBE_MISSING") and finding.path is not None:  # it failed when all was over
         yield from _PROBED
     elif finding.code == "OUTPUT_NOT_JSON":
         yield from OUTPUT

@@ -31,9 +31,9 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
     """Handle tasks until the supervisor closes the channel; ``task["do"]`` names the handler.
 
     A handler gets the task and a function that emits progress; what it returns is the task's ``done``. What it raises
-    becomes ``failed``; SystemExit and KeyboardInterrupt end the worker. Tasks named in ``apart`` are each handled in a
-    forked child, so that none sees what another left behind; where user code has started threads, which a fork would
-    lose, they are handled here. InvcheckError in a process that is no worker.
+    becomes ``failed``; SystemExit ends the worker. Tasks named in ``apart`` are each handled in a forked child, so that
+    none sees what another left behind; where user code has started threads, which a fork would lose, one is handled here,
+    and the worker says that it is spent. InvcheckError in a process that is no worker.
     """
     import faulthandler  # noqa: PLC0415  # the supervisor asks a stuck worker where it stands
     from signal import SIGUSR1, signal  # noqa: PLC0415  # the supervisor may import this module for its names alone
@@ -52,7 +52,7 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
     faulthandler.register(SIGUSR1, file=channel.frames, all_threads=True, chain=True)
 
     def handle(task: Json) -> None:
-        process = _process()
+        process, here = _process(), task["do"] in apart and bool(other_threads())
 
         def send(message: Json) -> None:
             if _process() != process:
@@ -61,7 +61,10 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
                 _flush()  # first: whoever dies of it has not answered
             write(channel.messages, packed(message))
 
-        send(answer(handlers, task, lambda event: send({"event": event})))
+        last = _uninterrupted(handlers, task, lambda event: send({"event": event}))
+        if here:
+            send({"spent": True})
+        send(last)
 
     answered = os.pipe()
     os.set_blocking(answered[0], False)
@@ -105,6 +108,16 @@ def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(BaseException):
             stream.flush()
+
+
+def _uninterrupted(handlers: Mapping[str, Handler], task: Json, emit: Emit) -> Json:
+    """Answer a task where nobody interrupts but what the task runs."""
+    try:
+        return answer(handlers, task, emit)
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001  # it becomes a message, as every other error does
+        return {"failed": failure(error)}
 
 
 def answer(handlers: Mapping[str, Handler], task: Json, emit: Emit) -> Json:

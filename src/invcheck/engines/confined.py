@@ -162,8 +162,13 @@ class Pool:
     def _attend(self, worker: Worker) -> Iterator[tuple[int, Json]]:
         index, ended = worker.task, worker.over()  # asked before its messages are read: what it sent last is not lost
         if index is not None:
-            for message in worker.hear(_now()):
+            heard = worker.hear(_now())
+            if worker.spent and worker.task is None:
+                self._drop(worker)
+            for message in heard:
                 yield index, message
+            if worker not in self._workers:
+                return
         last: Json = None
         if ended is not None or worker.garbled:
             last = {"died": ended or "it sent what is no message", "breaches": worker.breaches()}

@@ -18,7 +18,7 @@ from invcheck.sandbox.inherited import VARIABLE, Inherited
 from invcheck.vocabulary import Json
 
 _NO_EXEC = 97
-_MESSAGES = frozenset({"event", "done", "failed"})
+_MESSAGES = frozenset({"event", "spent", "done", "failed"})
 
 
 class NotConfined(OSError):
@@ -42,7 +42,7 @@ class Worker:
         self._outbox = self._inbox = b""
         self._told = 0  # how many bytes of the notes belong to earlier tasks
         self._status: int | None = None
-        self.garbled = False
+        self.garbled = self.spent = False
         for name in ("home", "temp"):
             Path(temp, name).mkdir(parents=True)
         self._notes, self._frames = network.notes_file(), network.notes_file()
@@ -117,17 +117,24 @@ class Worker:
         return None
 
     def hear(self, now: float) -> list[Json]:
-        """Give the messages that arrived since; the last one of a task frees the worker, what is none makes it ``garbled``."""
+        """Give the messages that arrived since; the last one of a task frees the worker, what is none makes it ``garbled``.
+
+        A worker that is ``spent`` can do no further task.
+        """
         with suppress(BlockingIOError):
             while part := os.read(self.messages, 1 << 16):
                 self._inbox += part
         *lines, self._inbox = self._inbox.split(b"\n")
-        heard = [message for line in lines if (message := self._message(line)) is not None]
+        heard = [message for line in lines if (message := self._message(line)) is not None and not self._spends(message)]
         if heard:
             self.since = now
         if any("event" not in message for message in heard):
             self.task = None
         return heard
+
+    def _spends(self, message: Json) -> bool:
+        self.spent = self.spent or "spent" in message
+        return "spent" in message
 
     def _message(self, line: bytes) -> Json:
         with suppress(ValueError):
