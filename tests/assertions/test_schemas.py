@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from invcheck.assertions import schemas
+from invcheck.assertions import validators
 from invcheck.assertions.claim import Claim
 from invcheck.assertions.fuse import Fuser
 from invcheck.assertions.lowered import Unlowerable, lower, lowerable, require_each, scalar_test
@@ -25,7 +25,7 @@ from tests.assertions.asking import kept_by
 def refused(schema: Any) -> UsageError:
     """The error that a schema is refused with, as a claim refuses it."""
     with pytest.raises(UsageError) as caught:
-        schemas.refuse_schema(schema, "is_")
+        validators.refuse_schema(schema, "is_")
     assert caught.value.fields["field"] == "is_"
     assert caught.value.code == "BAD_SCHEMA"
     return caught.value
@@ -84,7 +84,7 @@ def test_a_misspelt_keyword_is_told_the_nearest() -> None:
 )
 def test_a_schema_that_is_whole_is_taken(schema: Any) -> None:
     """Local references, boolean schemas, notes and extensions are taken; data in enum is no schema."""
-    schemas.refuse_schema(schema, "is_")
+    validators.refuse_schema(schema, "is_")
 
 
 @pytest.mark.parametrize(
@@ -112,17 +112,55 @@ def test_a_schema_that_is_whole_is_taken(schema: Any) -> None:
 )
 def test_a_fault_names_the_deepest_place(schema: Any, value: Any, fault: Any) -> None:
     """Of several faults the deepest is told, the first among equals, with what was expected and found there."""
-    assert schemas.compiled(schema)(value) == fault
+    assert validators.compiled(schema)(value) == fault
 
 
-def test_a_note_is_not_judged() -> None:
-    """A format is a note in JSON Schema 2020-12, which nothing judges."""
-    assert schemas.compiled({"type": "string", "format": "email"})("no address") is None
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("email", ["ada@example.org"], ["no address"]),
+        ("date", ["2024-02-29"], ["2023-02-29", "29.2.2024", "2024-2-9"]),
+        (
+            "date-time",  # RFC 3339, section 5.8
+            ["1985-04-12T23:20:50.52Z", "1996-12-19T16:39:57-08:00", "1937-01-01t12:00:27.87+00:20"],
+            ["1985-04-12", "1985-04-12T23:20:50", "1985-04-12 23:20:50Z", "1985-13-12T23:20:50Z", "1985-04-12T25:20:50Z"],
+        ),
+        (
+            "uri",  # RFC 3986, section 1.1.2
+            [
+                "ftp://ftp.is.co.za/rfc/rfc1808.txt",
+                "ldap://[2001:db8::7]/c=GB?objectClass?one",
+                "mailto:John.Doe@example.com",
+                "urn:a:b%20c",
+            ],
+            ["example.org", "/a/b", "http://example.org/a b", "http://example.org/%zz", ":a", "1a:b", "http://exämple.org"],
+        ),
+        ("uuid", ["123e4567-e89b-12d3-a456-426614174000"], ["123e4567e89b12d3a456426614174000", "x"]),
+        ("ipv4", ["127.0.0.1"], ["127.0.0.256", "::1"]),
+        ("ipv6", ["2001:db8::7"], ["2001:db8:::7", "127.0.0.1"]),
+        ("regex", ["^a+$"], ["a("]),
+    ],
+)
+def test_a_format_is_judged(name: str, good: list[str], bad: list[str]) -> None:
+    """A text must have its format; what is no text has every format, as JSON Schema has it."""
+    find = validators.compiled({"format": name})
+    assert [text for text in good if find(text)] == []
+    assert [text for text in bad if not find(text)] == []
+    assert find(5) is None
+    assert find(bad[0]) == ((), f'a text in the format "{name}"', f'string "{bad[0]}"')
+
+
+def test_a_format_that_is_not_judged_is_refused() -> None:
+    """It would be ignored in silence; the hint names those that are judged. One that a tool of the app's has is a note."""
+    error = refused({"properties": {"a": {"type": "string", "format": "hostname"}}})
+    assert (error.fields["path"], "hostname" in error.message) == ("$.properties.a.format", True)
+    assert error.hint == "judged are date, date-time, email, ipv4, ipv6, regex, uri, uuid; or write a pattern"
+    assert "integer 5" in validators.compiled({"type": "string", "format": "hostname"})(5).got
 
 
 def test_equal_schemas_share_the_work() -> None:
     """The same schema, its keys in another order, is compiled once."""
-    assert schemas.compiled({"type": "string", "minLength": 1}) is schemas.compiled({"minLength": 1, "type": "string"})
+    assert validators.compiled({"type": "string", "minLength": 1}) is validators.compiled({"minLength": 1, "type": "string"})
 
 
 # the lowered form

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from invcheck.assertions import schemas
+from invcheck.assertions import validators
 from invcheck.assertions.bounds import counted
 from invcheck.assertions.breaks import Break, chosen
 from invcheck.assertions.claim import Amount, Claim, invalid
-from invcheck.assertions.schemas import plainly, refuse_schema
+from invcheck.assertions.schemas import plainly
 from invcheck.assertions.values import Judged, Values
 from invcheck.errors import UsageError
 from invcheck.freeze import frozen
@@ -103,7 +103,7 @@ class ToolCalled(Claim):
             raise invalid("tool-call: name is an empty text", "name")
         if self.arguments is not None:
             object.__setattr__(self, "arguments", frozen(plainly(self.arguments, "tool-call: arguments", "arguments")))
-            refuse_schema(self.arguments, "arguments")
+            validators.refuse_schema(self.arguments, "arguments")
 
     def each(self, document: Json) -> Break | None:
         """Kept where the tool was called as often as claimed, each time as it was offered."""
@@ -133,15 +133,15 @@ class ToolCalled(Claim):
             return Break(at, "a tool that was offered", f"{self.name}, of {names} offered", decided=False, code="NOT_OFFERED", call=spoken)
         if (wanted := offered[self.name]) is not None:
             try:
-                fault = schemas.compiled(wanted)(arguments)
+                fault = validators.compiled(wanted)(arguments)
             except UsageError as error:
                 got = f"{error.message}, for {self.name}"
                 return Break(at, "a tool offered with a JSON Schema", got, decided=False, code="BAD_SCHEMA", call=spoken)
             if fault:
-                where = schemas.located(f"{at}.arguments", fault.steps)
+                where = validators.located(f"{at}.arguments", fault.steps)
                 return Break(where, f"{fault.expected}, as offered", fault.got, decided=False, code="BAD_ARGUMENTS", call=spoken)
-        fault = None if self.arguments is None else schemas.compiled(self.arguments)(arguments)
-        return fault and Break(schemas.located(f"{at}.arguments", fault.steps), fault.expected, fault.got, call=spoken)
+        fault = None if self.arguments is None else validators.compiled(self.arguments)(arguments)
+        return fault and Break(validators.located(f"{at}.arguments", fault.steps), fault.expected, fault.got, call=spoken)
 
     @property
     def _limits(self) -> tuple[int, int | None]:

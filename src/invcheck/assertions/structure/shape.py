@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from invcheck.assertions import lowered, schemas
+from invcheck.assertions import lowered, models, schemas, validators
 from invcheck.assertions.breaks import Break, wrong_type
 from invcheck.assertions.claim import Selector, invalid
-from invcheck.assertions.schemas import plainly, refuse_schema
+from invcheck.assertions.schemas import plainly
 from invcheck.assertions.values import Judged, Values, over
 from invcheck.errors import NotJson
 from invcheck.freeze import frozen
@@ -31,7 +31,7 @@ class Schema(Values):
     """Each selected value fits a schema: a pydantic model, a JSON Schema file, or a JSON Schema written here.
 
     ``is`` is ``module:Model`` (judged in pydantic's strict JSON mode), the name of a ``.json`` file, or a mapping in
-    JSON Schema 2020-12. ``format`` is a note there and is not judged; nothing is ever fetched. The finding names the
+    JSON Schema 2020-12. A ``format`` is judged (see `formats`), one that is not is refused; nothing is ever fetched. The finding names the
     deepest fault. An error that a validator raises beside validation errors makes the claim errored.
 
     >>> ids = {"type": "array", "items": {"type": "string"}}
@@ -56,10 +56,10 @@ class Schema(Values):
             object.__setattr__(self, "_model", given)
         elif isinstance(given, Mapping):
             object.__setattr__(self, "is_", frozen(plainly(given, "schema: is", "is_")))
-            refuse_schema(self.is_, "is_")
+            validators.refuse_schema(self.is_, "is_")
         elif isinstance(given, str) and given.endswith(".json"):
             object.__setattr__(self, "_file", schemas.read_file(given))
-            refuse_schema(self._inline, "is_")
+            validators.refuse_schema(self._inline, "is_")
         elif not isinstance(given, str) or not is_reference(given):
             hint = "such as shop.models:Answer, schemas/answer.json or {type: object, required: [answer]}"
             raise invalid(f"schema: is must be module:Model, a .json file or a mapping, got {show(given)}", "is_", hint=hint)
@@ -87,14 +87,14 @@ class Schema(Values):
         return self.is_ if isinstance(self.is_, Mapping) else getattr(self, "_file", None)
 
     @cached_property
-    def _find(self) -> schemas.Find:
+    def _find(self) -> validators.Find:
         if self._inline is not None:
-            return schemas.compiled(self._inline)
-        return schemas.model(getattr(self, "_model", None) or resolve(str(self.is_)))
+            return validators.compiled(self._inline)
+        return models.model(getattr(self, "_model", None) or resolve(str(self.is_)))
 
     def _judge(self, match: Match) -> Break | None:
         fault = self._find(match.value)
-        return None if fault is None else Break(schemas.located(match.path, fault.steps), fault.expected, fault.got)
+        return None if fault is None else Break(validators.located(match.path, fault.steps), fault.expected, fault.got)
 
 
 class Fields(Values):
@@ -184,7 +184,7 @@ class IsJson(Values):
             return Break(match.path, "strict JSON", f"{error.message}{at}: {show(match.value)}", code=str(error.fields["defect"]))
         if self.scalar or isinstance(value, dict | list):
             return None
-        return Break(match.path, "a JSON object or array", f"the text of {schemas.described(value)}", code="SCALAR_TOP_LEVEL")
+        return Break(match.path, "a JSON object or array", f"the text of {validators.described(value)}", code="SCALAR_TOP_LEVEL")
 
 
 class Type(Values):
@@ -228,7 +228,7 @@ class Type(Values):
         found = kind(match.value)
         if found in self._names or (found == "integer" and "number" in self._names):
             return None
-        return Break(match.path, " or ".join(self._names), schemas.described(match.value))
+        return Break(match.path, " or ".join(self._names), validators.described(match.value))
 
     @property
     def _names(self) -> tuple[str, ...]:
