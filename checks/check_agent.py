@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checks.doubles import scripted
 from checks.helpdesk.agent import GAVE_UP, settle
-from invcheck import Before, Calls, Effects, Equals, LedgerRows, Reply, ToolCall, ToolCalled, Trial, Unique, check
+from invcheck import Before, Calls, Distinct, Effects, Equals, LedgerRows, Reply, SameAcrossRuns, ToolCall, ToolCalled, Trial, Unique, check
 
 REFUND = Reply((ToolCall("refund", {"order": "A-17", "amount": "25.00"}),), finish="tool_calls")
 PAID = {"name": "refund", "order": "A-17", "amount": "25.00"}
@@ -17,22 +17,26 @@ def pay(order: str, amount: str) -> None:
 
 
 @check(
+    runs=20,
     expect=[
-        Equals("$.output", "I sent 25.00 back to you."),
+        Distinct("$.output", at_least=2),
+        SameAcrossRuns("$.effects"),
         Calls(2),
         ToolCalled("refund", count=1),
         Effects(["refund"]),
         Before(first={"kind": "call", "n": 0}, then={"kind": "effect", "name": "refund"}),
         Before(first={"kind": "effect", "name": "refund"}, then={"kind": "call", "n": 1}),
         LedgerRows(count=2, every={"feature": "agent", "ok": True, "tokens": 120}),
-    ]
+    ],
 )
 def a_refund_is_paid_between_two_calls(trial: Trial) -> str:
-    model = scripted(REFUND, "I sent 25.00 back to you.")
+    model = scripted(REFUND, trial.rng.choice(["I sent 25.00 back to you.", "Your money is on its way."]))
     return settle("Order A-17 came broken, I want my money back.", model, trial.ledger, trial.wrap(pay, "refund"))
 
 
-@check(expect=[Calls(2), Equals("$.calls[1].request.messages[3].content", "done"), Equals("$.effects", [PAID])])
+@check(
+    expect=[Calls(2), Equals("$.calls[1].request.messages[3].content", "done"), Equals("$.effects", [PAID]), Equals("$.output", "Done.")]
+)
 def the_result_of_the_tool_is_told_to_the_model(trial: Trial) -> str:
     return settle("I want my money back.", scripted(REFUND, "Done."), trial.ledger, trial.wrap(pay, "refund"))
 

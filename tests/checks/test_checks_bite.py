@@ -57,6 +57,12 @@ MISTAKES = {
     "drops what was refused": Mistake("intake", "        store.bury(key, text, str(error))\n", "", "intake.yaml"),
     "sends every ticket to one team": Mistake("routing", "TEAMS.get(label, FRONT_DESK)", "FRONT_DESK", "intake.yaml"),
     "pays whatever it is asked for": Mistake("agent", "not _valid(call.arguments)", "not call", "check_agent.py"),
+    "pays what chance says": Mistake(
+        "agent",
+        "    refund(**call.arguments)\n",
+        '    refund(**call.arguments | {"amount": f"{__import__(\'random\').random():.2f}"})\n',
+        "check_agent.py::a_refund_is_paid_between_two_calls",
+    ),
     "pays twice": Mistake("agent", "    refund(**call.arguments)\n", "    refund(**call.arguments)\n" * 2, "check_agent.py"),
     "offers no tool": Mistake("agent", "tools=[REFUND]", "tools=[]", "check_agent.py::a_refund_is_paid_between_two_calls"),
     "goes on for ever": Mistake("agent", "MOST_TURNS = 4", "MOST_TURNS = 5", "check_agent.py"),
