@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Generator, Mapping
+from functools import partial
 from threading import Lock, get_ident, main_thread
 from typing import Any, Protocol, TypeVar
 
@@ -15,7 +16,7 @@ from invcheck.errors import CallCancelled, InvcheckError, NotInTest, ScriptedMod
 from invcheck.request import AbortSignal, Call, Request
 from invcheck.show import show
 from invcheck.snapshot import snapshot
-from invcheck.vocabulary import Counts, Exchange, Fault, Finding, Outcome, Reply, State, Usage, Verdict
+from invcheck.vocabulary import Counts, Exchange, Fault, Finding, Json, Outcome, Reply, State, Usage, Verdict
 
 T = TypeVar("T")
 
@@ -147,10 +148,12 @@ class Double:
         hand: Hand | None = None,
         render: Render,
         pause: bool = False,
+        opens: bool = False,
     ) -> Any:
         """Take one call through the seven steps and give what ``hand`` makes of the reply, else the reply.
 
         A fault is raised as ``render`` makes it an exception. With ``pause`` the event loop has one turn before the draw.
+        With ``opens`` a stream is begun: beside it comes what must be told how it ended, without which it was cancelled.
         """
         call = self._arrive(given, lane, method, signal)
         try:
@@ -164,9 +167,22 @@ class Double:
         except BaseException as error:
             self._fell(call, error)
             raise
+        if opens:
+            close = partial(self._closed, call, call.outcome, call.entry["outcome"])
+            call.outcome = call.entry["outcome"] = None
+            return handed, close
         call.state = State.SERVED
         call.entry["state"] = "served"
         return handed
+
+    def _closed(self, call: Call, outcome: Outcome | None, plain: Json, error: BaseException | None = None) -> None:
+        """Enter how a stream ended: handed over whole, or broken off by an error or by who left it."""
+        call.outcome, call.entry["outcome"] = outcome, plain
+        if error is not None:
+            self._fell(call, error)
+            return
+        call.state = State.SERVED
+        call.entry["state"] = "served"
 
     def _arrive(self, given: Mapping[str, object], lane: str | None, method: str | None, signal: AbortSignal | None) -> Call:
         if record.current() is not self._record:

@@ -112,12 +112,29 @@ class _Asked:
 
     def ask(self, index: int, given: dict[str, Any]) -> Any:
         hand = self.hands[index]
-        return driven(self.double.ask(given, lane=self.lane, method=hand.name, hand=hand.over, render=self.render, signal=_signal(given)))
+        return driven(
+            self.double.ask(
+                given,
+                lane=self.lane,
+                method=hand.name,
+                hand=hand.over,
+                render=self.render,
+                signal=_signal(given),
+                opens=hand.streams,
+            )
+        )
 
     async def aask(self, index: int, given: dict[str, Any]) -> Any:
         hand = self.hands[index]
         return await self.double.ask(
-            given, lane=self.lane, method=hand.name, hand=hand.over, render=self.render, pause=looped(), signal=_signal(given)
+            given,
+            lane=self.lane,
+            method=hand.name,
+            hand=hand.over,
+            render=self.render,
+            pause=looped(),
+            signal=_signal(given),
+            opens=hand.streams,
         )
 
     def stream(self, index: int, given: dict[str, Any]) -> Iterator[Any]:
@@ -131,18 +148,22 @@ class _Asked:
         """For a method that must be awaited before its stream is iterated."""
         return self._later(index, await self.aask(index, given))
 
-    async def _later(self, index: int, items: Iterable[Any]) -> AsyncIterator[Any]:
-        for item in self._checked(index, items):
+    async def _later(self, index: int, opened: tuple[Iterable[Any], Callable[..., None]]) -> AsyncIterator[Any]:
+        for item in self._checked(index, opened):
             yield item
 
-    def _checked(self, index: int, items: Iterable[Any]) -> Iterator[Any]:
-        hand = self.hands[index]
-        for item in items:
-            if hand.fits is not None and not hand.fits(item):
-                error = hand.mismatch(item, "yields")
-                self.double.latch(error, self.lane)
-                raise error
-            yield item
+    def _checked(self, index: int, opened: tuple[Iterable[Any], Callable[..., None]]) -> Iterator[Any]:
+        hand, (items, close) = self.hands[index], opened
+        left = len(items) if isinstance(items, list) else -1
+        try:
+            for item in items:
+                left -= 1
+                yield hand.fitting(item)
+        except BaseException as error:
+            # who has the last item need not ask whether there is another one
+            close(None if left == 0 and isinstance(error, GeneratorExit) else error)
+            raise
+        close()
 
 
 def _signal(given: dict[str, Any]) -> AbortSignal | None:
@@ -167,6 +188,12 @@ class _Hand:
         if not self.streams and self.fits is not None and not self.fits(made):
             raise self.mismatch(made, "returns")
         return made
+
+    def fitting(self, item: Any) -> Any:
+        """Give an item of a stream, which must be what the hint says."""
+        if self.fits is not None and not self.fits(item):
+            raise self.mismatch(item, "yields")
+        return item
 
     def mismatch(self, value: Any, does: str) -> PortMismatch:
         return PortMismatch(
