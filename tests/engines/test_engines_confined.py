@@ -1,5 +1,7 @@
 """Confined workers: what user code does to one of them costs its own task only, and nothing gets out."""
 
+import ctypes
+import fcntl
 import gc
 import importlib.util
 import os
@@ -417,6 +419,48 @@ def test_a_dump_is_read_for_the_projects_frame() -> None:
     assert stuck_module.innermost(dump, "/elsewhere") is None
     stuck_module.ambient.install(str(ROOT))
     assert stuck_module.ask(2**22 + 1, 0, "/") is None
+
+
+LOOK = "import os; from invcheck.engines import channel; channel.serve({'look': lambda t, e: [os.listdir('/run'), os.stat('/run').st_dev]})"
+
+
+def _covered() -> tuple[list[str], int]:
+    return sorted(path.name for path in Path("/run").iterdir()), Path("/run").stat().st_dev
+
+
+@needs_namespaces
+def test_sockets_of_daemons_are_not_there() -> None:
+    """Path sockets are in no network namespace: their usual folder is an empty one inside, and as it was outside."""
+    before = _covered()
+    with confined.Pool(["-c", LOOK]) as made:
+        names, device = last(made.run([{"do": "look"}]))[0]["done"]
+        assert (names, device != before[1]) == ([], True)
+        assert _covered() == before
+
+
+@needs_namespaces
+@pytest.mark.parametrize("user", sorted({os.getuid(), 65534} if os.getuid() == 0 else {os.getuid()}))
+def test_a_folder_is_covered_for_every_user_and_only_where_nothing_needs_it(user: int) -> None:
+    """Neither needs privileges; a project below such a folder stays where it is, and a refusal is no error."""
+    unshare = confine.prepare()
+    assert fcntl.fcntl  # imported before: the other user may not read the interpreter's own files
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setresuid(user, user, user)
+            ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # whose files in /proc became another's with that
+            before = _covered()
+            if user:  # root may cover it for everybody
+                confine.cover([])
+            refused = _covered() == before
+            confine.enter(unshare)
+            confine.cover(["/run/project"])
+            kept = refused and _covered() == before
+            confine.cover([])
+            os._exit(0 if kept and _covered()[0] == [] and _covered() != before else 8)
+        finally:
+            os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_the_call_that_unshares_exists_on_every_python() -> None:

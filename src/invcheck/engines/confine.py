@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import socket
 
 _USER, _NET, _MOUNT = 0x1000_0000, 0x4000_0000, 0x0002_0000
+_NOSUID_NODEV_NOEXEC = 0x2 | 0x4 | 0x8
+_SOCKET_FOLDERS = ("/run", "/var/run")
 _SIOCSIFFLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 
 
@@ -46,6 +49,22 @@ def enter(unshare: Callable[[int], None]) -> None:
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         _write(f"/proc/self/{name}", text)
     _loopback_up()
+
+
+def cover(inside: Collection[str]) -> None:
+    """Lay an empty folder over those that hold sockets of databases and daemons, which are in no network namespace.
+
+    It is done where it can be: not where one of the paths ``inside``, which the worker needs, lies below, and not where
+    the kernel refuses.
+    """
+    needed = [os.path.realpath(path) + "/" for path in inside]
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes  # noqa: PLC0415  # the standard library has no mount
+
+        mount = ctypes.CDLL(None).mount
+        for real in {os.path.realpath(folder) for folder in _SOCKET_FOLDERS}:
+            if not any(path.startswith(f"{real}/") for path in needed):
+                mount(b"tmpfs", os.fsencode(real), b"tmpfs", _NOSUID_NODEV_NOEXEC, b"mode=0755,size=16m")
 
 
 def _write(path: str, text: str) -> None:

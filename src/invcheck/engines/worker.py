@@ -80,6 +80,7 @@ class Worker:
             if unshare is not None:
                 try:
                     confine.enter(unshare)
+                    confine.cover({root, self.temp, os.path.realpath(sys.executable), sys.prefix, sys.base_prefix, *sys.path})
                 except OSError as error:
                     os.write(status, f"N{error.strerror} ({_name(error)})".encode())
                     os._exit(_NO_EXEC)
