@@ -145,7 +145,8 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
         if _interrupted(problem):
             raise
         told = _error(problem, folders, None)
-        record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'} in {told['where']}"))
+        where = f" in {told['where']}" if told["where"] else ""
+        record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'}{where}"))
     else:
         start, began = trial.clock.elapsed, True
         with unheard.listening() as heard:

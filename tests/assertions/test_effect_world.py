@@ -29,11 +29,11 @@ DOCUMENT = {
     [
         (Waits([0.5, 1, 2]), Waits([0.5, 1.0]), ("$.waits", "[0.5, 1.0]", "[0.5, 1.0, 2.0]")),
         (Waits([0.5, 1, 2]), Waits([0.5, 1.5, 2]), ("$.waits[1]", "1.5, as in [0.5, 1.5, 2]", "1.0, in [0.5, 1.0, 2.0]")),
-        (Waits(count=3), Waits(count={"max": 2}), ("$.waits", "at most 2 waits", "3: [0.5, 1.0, 2.0]")),
+        (Waits(count=3), Waits(count={"max": 2}), ("$.waits", "at most 2 waits", "3 waits: [0.5, 1.0, 2.0]")),
         (Waits(min=0.5, max=2), Waits(max=1.5), ("$.waits[2]", "at most 1.5 seconds", "2.0")),
         (Waits(min=0), Waits(min=0.6, max=8), ("$.waits[0]", "0.6 to 8 seconds", "0.5")),
         (Waits(total=3.5), Waits(total={"min": 4}), ("$.waits", "at least 4 in sum", "3.5")),
-        (LedgerRows(3), LedgerRows(count=1), ("$.ledger", "1 rows", None)),
+        (LedgerRows(3), LedgerRows(count=1), ("$.ledger", "1 row", None)),
         (LedgerRows(every={"feature": "qa"}), LedgerRows(every={"ok": True}), ("$.ledger[2].ok", "true", "false")),
         (
             LedgerRows(every={"tenant": "$.input.tenant"}),
@@ -52,7 +52,7 @@ DOCUMENT = {
             Effects(["ticket", "search"]),
             ("$.effects[0]", '"ticket", as in ["ticket", "search"]', '"search", in ["search", "ticket"]'),
         ),
-        (Effects(count=2), Effects(count=0), ("$.effects", "0 effects", '2: ["search", "ticket"]')),
+        (Effects(count=2), Effects(count=0), ("$.effects", "0 effects", '2 effects: ["search", "ticket"]')),
         (Effects(every={"name": {"contains": "e"}}), Effects(every={"name": "search"}), ("$.effects[1].name", '"search"', '"ticket"')),
     ],
 )
@@ -129,7 +129,7 @@ def test_nothing_where_nothing_is_meant(claim: Any) -> None:
 
 def test_no_rows_are_shown_as_none() -> None:
     """A finding about too few says how many there are."""
-    assert LedgerRows(1).each({"ledger": []}).got == "0"
+    assert LedgerRows(1).each({"ledger": []}).got == "0 rows"
     assert Effects(["a"]).each({"effects": [5]}).path == "$.effects[0]"
 
 

@@ -58,7 +58,7 @@ def test_a_broken_cache_and_a_script_that_fails_for_ever(helpdesk: Project) -> N
     assert "CALLS" in ran.codes()
     said = ran.out.split("CALLS")[1]
     assert re.search(r"expected +1 attempted\n", said)
-    assert re.search(r"got +2 attempted, 1 served, 1 failed, 0 cancelled, 0 refused; call 2 was failed: ModelFault", said)
+    assert re.search(r"got +2 attempted, 1 served, 1 failed, 0 cancelled, 0 refused; call 2 failed: ModelFault", said)
     assert re.search(r"call +call 2 of 1\n", said)
 
 

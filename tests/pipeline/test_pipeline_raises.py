@@ -46,3 +46,10 @@ def test_a_module_that_is_named_is_compared(app: str, kept: list[str], broken: l
     told = shop.told()
     assert [told.verdict(f"{name}[a]") for name in (*kept, *broken)] == ["kept"] * len(kept) + ["broken"] * len(broken)
     assert {told.one(f"{name}[a]")["path"] for name in broken} == {"$.error.module"}
+
+
+def test_a_setup_of_another_library_has_no_place_of_the_projects(shop: Shop) -> None:
+    """Where no frame of the project is known the message names none."""
+    line = "      - {check: set up, app: shop:limited, setup: 'json:loads', cases: [{id: a, input: x}], expect: [{calls: 0}]}\n"
+    shop.write({"shop.py": APP, "checks/a.yaml": "    checks:\n" + line})
+    assert shop.told().one("set up[a]")["message"] == "the setup raised TypeError: (no message)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from invcheck.assertions import bounds
 from invcheck.assertions.breaks import Break, nothing, wrong_type
 from invcheck.assertions.claim import invalid
 from invcheck.assertions.fitting import fits
@@ -67,7 +68,9 @@ def counted(at: str, what: str, wanted: Json, found: Sequence[Json]) -> Break | 
     """Compare how many there are; the break shows them."""
     if wanted is None or within(len(found), wanted):
         return None
-    return Break(at, f"{said(wanted)} {what}", f"{len(found)}: {show(list(found))}" if found else "0")
+    unit = what if isinstance(wanted, Mapping) or wanted != 1 else what.removesuffix("s")
+    got = bounds.counted(len(found), what)
+    return Break(at, f"{said(wanted)} {unit}", f"{got}: {show(list(found))}" if found else got)
 
 
 def same_list(at: str, wanted: Sequence[Json] | None, found: list[Json]) -> Break | None:

@@ -86,7 +86,7 @@ def _unused(name: str | None, lane: _Lane, left: list[Queued]) -> Finding:
         Verdict.BROKEN,
         f"{len(left)} of {_counted(lane.length, 'step')} {'was' if len(left) == 1 else 'were'} not used{on}: {which}",
         expected=f"{_counted(lane.length, 'call')}{on}",
-        got=f"{lane.taken}",
+        got=_counted(lane.taken, "call"),
         hint="remove the step, or mark it optional: true (optional=True in Python)",
     )
 

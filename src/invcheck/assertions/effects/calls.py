@@ -96,7 +96,8 @@ def _name_extra(broken: Break, name: str, most: int, document: Json) -> None:
         place, call = counted[most]
         error = f": {call['error']}" if call.get("error") else ""
         broken.call = f"call {place + 1} of {most}" if name == "attempted" else f"call {place + 1}"
-        broken.got += f"; call {place + 1} was {call.get('state')}{error}"
+        state = call.get("state")
+        broken.got += f"; call {place + 1} {state if state == 'failed' else f'was {state}'}{error}"
 
 
 class Requests(Part):
