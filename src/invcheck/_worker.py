@@ -23,7 +23,7 @@ from invcheck.engines.spare import Spare
 from invcheck.errors import CheckFileError, InvcheckError, Unevaluated
 from invcheck.exchanges import brief
 from invcheck.folders import Folders
-from invcheck.sandbox import box, clock, network
+from invcheck.sandbox import box, clock, environ, network
 from invcheck.suite import Case, Check
 from invcheck.vocabulary import Finding, Json, Place, Result, Verdict
 
@@ -211,8 +211,14 @@ class Tally:
             findings=findings,
             tags=check.tags,
             distinct=len(self.outputs) if runs > 1 else None,
-            extra=self.calls,
+            extra=self.calls | _hash_seed(),
         )
+
+
+def _hash_seed() -> dict[str, Json]:
+    """The hash seed that a replay needs, where it is not the one that every worker has."""
+    seed = os.environ.get(environ.HASH_SEED, environ.FIXED)
+    return {} if seed == environ.FIXED else {"hash_seed": seed}
 
 
 def _folders() -> Folders:

@@ -37,7 +37,7 @@ _ARRIVALS = Lock()
 class Record:
     """Everything that one trial leaves behind; ``seed`` is the trial's own.
 
-    ``journal`` entries are plain JSON objects with a ``kind``: call, chunk, wait, effect, row or breach.
+    ``journal`` entries are plain JSON objects with a ``kind``: call, wait, effect, row or breach.
     """
 
     def __init__(self, seed: int = 0, clock: Waits | None = None) -> None:

@@ -23,7 +23,7 @@ def replay(result: Result, finding: Finding) -> str:
     """Give the shell command that shows a finding again.
 
     A finding of one trial carries that trial's seed and one run; one across runs (it has no seed) all of them, and one
-    that its trial alone does not show all up to it.
+    that its trial alone does not show all up to it. A hash seed of the user's own goes before it.
 
     >>> from invcheck.vocabulary import Place
     >>> result = Result("checks/qa.yaml::no ids", "a", Place("checks/qa.yaml"), 0, 200, {}, Verdict.BROKEN)
@@ -33,7 +33,8 @@ def replay(result: Result, finding: Finding) -> str:
     seed, runs = (result.seed, result.runs) if finding.seed is None else (finding.seed, 1)
     if finding.seed is not None and not finding.alone:
         seed, runs = result.seed, finding.seed - result.seed + 1
-    return f"invcheck run {quoted(name(result))} --seed {seed} --runs {runs}"
+    hashes = f"PYTHONHASHSEED={result.extra['hash_seed']} " if "hash_seed" in result.extra else ""
+    return f"{hashes}invcheck run {quoted(name(result))} --seed {seed} --runs {runs}"
 
 
 def rows(result: Result, finding: Finding) -> Iterator[tuple[str, str]]:

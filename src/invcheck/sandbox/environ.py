@@ -54,7 +54,7 @@ DROPPED = (
 )
 """Names that are dropped, in any case: ways out through somebody else, and what makes Python pass over asserts or ask a terminal."""
 
-HASH_SEED = "PYTHONHASHSEED"
+HASH_SEED, FIXED = "PYTHONHASHSEED", "0"
 """Fixed, so that an app that iterates a set does so in the same order wherever a seed is run again."""
 
 _XDG = ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
@@ -87,7 +87,7 @@ def scrubbed(env: Mapping[str, str], home: str, temp: str | None = None) -> tupl
     given |= {"HOME": home, "TZ": "UTC", **{name: f"{home}/{name[4:-5].lower()}" for name in _XDG}}
     given.pop("XDG_RUNTIME_DIR", None)
     if given.get(HASH_SEED, "random") == "random":
-        given[HASH_SEED] = "0"
+        given[HASH_SEED] = FIXED
     if temp is not None:
         given |= {"TMPDIR": temp, "TEMP": temp, "TMP": temp}
     return given, sorted(dropped)
