@@ -50,7 +50,9 @@ def asked(marks: Iterable[tuple[tuple[object, ...], Mapping[str, Any]]], *, gate
     known = [field.name for field in fields(Asked)]
     for name in given:
         if name not in known:
-            raise UsageError(f"the marker invcheck has no {name!r}", hint=_near(name, known))
+            from invcheck.resolve import meant  # noqa: PLC0415  # only a mistake needs it
+
+            raise UsageError(f"the marker invcheck has no {name!r}", hint=meant(name, known))
     made = Asked(**given)
     if made.unused not in _UNUSED:
         raise UsageError(f"unused is 'fail' or 'allow', got {made.unused!r}")
@@ -60,13 +62,6 @@ def asked(marks: Iterable[tuple[tuple[object, ...], Mapping[str, Any]]], *, gate
     if not (made.clock is None or made.clock in ("virtual", "real") or (isinstance(made.clock, Mapping) and list(made.clock) == ["start"])):
         raise UsageError(f"clock is 'virtual', 'real' or {{'start': '2031-05-01T12:00:00Z'}}, got {made.clock!r}")
     return made
-
-
-def _near(name: str, known: list[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  # only a mistake needs it
-
-    close = get_close_matches(name, known, 1)
-    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
 
 
 def prepare(root: str | PathLike[str]) -> None:

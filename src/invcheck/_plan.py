@@ -13,7 +13,7 @@ from invcheck.events import Listed, RunOptions, Started
 from invcheck.expression import keyword
 from invcheck.resolve import did_you_mean
 from invcheck.suite.entries import FIRST
-from invcheck.vocabulary import Json, Place
+from invcheck.vocabulary import Json, Place, case_name
 
 if TYPE_CHECKING:
     from invcheck.suite import Case, Check
@@ -40,7 +40,7 @@ class Unit:
     @property
     def id(self) -> str:
         """The name that selects this unit: ``FILE::name[case]``."""
-        return case_id(self.check.id, self.case.id)
+        return case_name(self.check.id, self.case.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +67,6 @@ class Plan:
         return tuple(
             Listed(unit.check.id, unit.case.id, unit.case.place or unit.check.place, unit.runs, unit.check.tags) for unit in self.units
         )
-
-
-def case_id(check: str, case: str) -> str:
-    """Give the name of a case of a check, as it is printed, selected and remembered.
-
-    >>> case_id("checks/qa.yaml::answers", "refund")
-    'checks/qa.yaml::answers[refund]'
-    """
-    return f"{check}[{case}]"
 
 
 def file_of(selector: str) -> str:
@@ -146,7 +137,7 @@ def _matches(selector: str, check: Check, case: Case) -> bool:
     where, colons, name = selector.partition("::")
     if not colons:
         return where in ("", ".") or check.file == where or check.file.startswith(where.rstrip("/") + "/")
-    return check.file == where and name in (check.name, case_id(check.name, case.id))
+    return check.file == where and name in (check.name, case_name(check.name, case.id))
 
 
 def _names_any(selector: str, named: Sequence[_Pair], unread: Collection[str]) -> bool:
@@ -160,14 +151,12 @@ def _names_any(selector: str, named: Sequence[_Pair], unread: Collection[str]) -
 
 
 def _unknown(selector: str, named: Sequence[_Pair]) -> UsageError:
-    from difflib import get_close_matches  # noqa: PLC0415  # only a mistake needs it
-
     names = {check.file for check, _ in named}
     if "::" in selector:
-        names = {check.id for check, _ in named} | {case_id(check.id, case.id) for check, case in named}
-    near = get_close_matches(selector, sorted(names), n=1, cutoff=0.5)
+        names = {check.id for check, _ in named} | {case_name(check.id, case.id) for check, case in named}
+    near = did_you_mean(selector, sorted(names), cutoff=0.5)
     what = "check or case" if "::" in selector else "check file"
-    hint = f"did you mean {near[0]!r}?" if near else "`invcheck list` shows every name"
+    hint = f"did you mean {near!r}?" if near else "`invcheck list` shows every name"
     return UsageError(f"{selector!r} names no {what}", code="UNKNOWN_SELECTOR", hint=hint)
 
 
@@ -191,13 +180,13 @@ def _filters(options: RunOptions) -> Iterator[tuple[str, Callable[[_Pair], bool]
     """Give each further filter with the words in which it was asked for."""
     if options.keyword is not None:
         expression = keyword(options.keyword)
-        yield f"-k {options.keyword!r}", lambda pair: expression(case_id(pair[0].id, pair[1].id))
+        yield f"-k {options.keyword!r}", lambda pair: expression(case_name(pair[0].id, pair[1].id))
     if options.tags:
         wanted = set(options.tags)
         yield f"--tag {', '.join(options.tags)}", lambda pair: bool(wanted & set(pair[0].tags))
     if options.last_failed is not None:
         failed = set(options.last_failed)
-        yield "--last-failed", lambda pair: case_id(pair[0].id, pair[1].id) in failed
+        yield "--last-failed", lambda pair: case_name(pair[0].id, pair[1].id) in failed
 
 
 def _nothing(named: Sequence[_Pair], options: RunOptions) -> NothingSelected:

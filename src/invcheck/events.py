@@ -31,6 +31,15 @@ def worst(statuses: Iterable[int]) -> int:
     return next((status for status in order if status in seen), UNEVALUATED if seen - {KEPT} else KEPT)
 
 
+def status_of(error: InvcheckError) -> int:
+    """Give the status of an error that reached a person: only a claim can be broken, so its 1 is a 3 here.
+
+    >>> status_of(InvcheckError("m"))
+    3
+    """
+    return UNEVALUATED if error.exit == BROKEN else error.exit
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """What a run was asked for, after flags, environment and settings were put together.
@@ -140,7 +149,7 @@ def summarise(
         ran += result.runs
         for verdict, count in result.trials.items():
             trials[Verdict(verdict)] += count
-    wrong = [UNEVALUATED if error.exit == BROKEN else error.exit for error in problems]  # only a claim can be broken
+    wrong = [status_of(error) for error in problems]
     return Summary(
         cases=sum(cases.values()),
         kept=cases[Verdict.KEPT],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 
@@ -118,3 +119,14 @@ def did_you_mean(word: str, known: list[str], *, cutoff: float = 0.6) -> str | N
     from difflib import get_close_matches  # noqa: PLC0415  # only a mistake pays for it
 
     return next(iter(get_close_matches(word, known, n=1, cutoff=cutoff)), None)
+
+
+def meant(word: object, known: Iterable[str]) -> str | None:
+    """Give the hint for a word that is not known: the nearest that is, else all of them, None where there are none.
+
+    >>> meant("jsonl", ["json", "sql"]), meant("x", ["json", "sql"]), meant("x", [])
+    ('did you mean json?', 'there are: json, sql', None)
+    """
+    names = list(known)
+    near = did_you_mean(str(word), names)
+    return f"did you mean {near}?" if near else f"there are: {', '.join(names)}" if names else None

@@ -53,6 +53,20 @@ class Place:
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
 
 
+def spot(place: Place | None) -> Json:
+    """Give a place as plain JSON, for `placed`.
+
+    >>> placed(spot(Place("checks/a.yaml", 3))), placed(spot(None))
+    (Place(file='checks/a.yaml', line=3, column=None), None)
+    """
+    return None if place is None else [place.file, place.line, place.column]
+
+
+def placed(given: Json) -> Place | None:
+    """Give the place that `spot` described."""
+    return None if given is None else Place(*given)
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one reply, by the OpenTelemetry GenAI names; ``input_tokens`` includes what came from a cache.
@@ -229,6 +243,15 @@ class Result:
     tags: tuple[str, ...] = ()
     distinct: int | None = None
     extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+def case_name(check: str, case: str) -> str:
+    """Give the name of a case of a check, as it is printed, selected and remembered.
+
+    >>> case_name("checks/qa.yaml::answers", "refund")
+    'checks/qa.yaml::answers[refund]'
+    """
+    return f"{check}[{case}]"
 
 
 @runtime_checkable

@@ -133,3 +133,18 @@ def test_no_file_names_a_registry_or_a_machine() -> None:
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
     texts = {name: (ROOT / name).read_text(encoding="utf-8", errors="replace") for name in listed if (ROOT / name).is_file()}
     assert [name for name, text in texts.items() if any(FOREIGN.search(line) for line in text.splitlines())] == []
+
+
+@pytest.mark.parametrize(
+    ("logic", "home"),
+    [
+        (r"get_close_matches\(", "resolve.py"),
+        (r'return f"\{check\}\[\{case\}\]"', "vocabulary.py"),
+        (r"INTERRUPTED = 0, 1", "events.py"),
+        (r"else error\.exit", "events.py"),
+        (r'replace\("typing\."', "faces/fits.py"),
+    ],
+)
+def test_a_rule_has_one_home(logic: str, home: str) -> None:
+    """What is near, what a case is called, what a status means and how a hint is written stand in one module each."""
+    assert [path.relative_to(SOURCE).as_posix() for path in MODULES if re.search(logic, path.read_text(encoding="utf-8"))] == [home]

@@ -244,14 +244,14 @@ def test_what_is_refused(tests: Tests) -> None:
         assert "ScriptedModel was built outside of a test" in told.messages[name]
         assert "in a fixture with scope='function'" in told.messages[name]
     says = {
-        "test_misspelt": "the marker invcheck has no 'sed'\n  hint: did you mean 'seed'?",
+        "test_misspelt": "the marker invcheck has no 'sed'\n  hint: did you mean seed?",
         "test_placed": "the marker invcheck takes keywords only, got 'virtual'",
         "test_unused_word": "unused is 'fail' or 'allow', got 'never'",
         "test_seed_kind": "seed is an integer, got True",
         "test_gate_kind": "gate is True or False, got 1",
         "test_clock_kind": "clock is 'virtual', 'real' or {'start': '2031-05-01T12:00:00Z'}, got 'slow'",
         "test_clock_start": "soon",
-        "test_unknown": "the marker invcheck has no 'depth'\n  hint: there are seed, clock, unused, gate",
+        "test_unknown": "the marker invcheck has no 'depth'\n  hint: there are: seed, clock, unused, gate",
     }
     assert {name: text for name, text in says.items() if text not in told.text} == {}
     assert {told.outcomes[name] for name in says} == {"error", "failure"}  # the clock's start is read when it starts

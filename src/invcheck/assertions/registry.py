@@ -82,10 +82,10 @@ def claim_class(key: str) -> type[Claim]:
 
 def nearest(word: str, known: Iterable[str], prefix: str = "") -> str | None:
     """Give a hint for a word that is not known: the nearest one that is, else all of them."""
-    import difflib  # noqa: PLC0415  # only an error pays for it
+    from invcheck.resolve import did_you_mean  # noqa: PLC0415  # only an error pays for it
 
     names = list(known)
-    near = difflib.get_close_matches(word.replace("_", "-"), names, 1)
+    near = did_you_mean(word.replace("_", "-"), names)
     if near:
-        return f"did you mean {prefix}{near[0]}?"
+        return f"did you mean {prefix}{near}?"
     return f"known: {', '.join(names)}" if names else None

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from invcheck.cli import console
 from invcheck.errors import InvcheckError
-
-KEPT, BROKEN, USAGE, UNEVALUATED, REFUSED, EMPTY, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+from invcheck.events import INTERRUPTED, UNEVALUATED, status_of
 
 
 def settled(command: Callable[[], int], *, debug: bool = False) -> int:
@@ -23,18 +22,13 @@ def settled(command: Callable[[], int], *, debug: bool = False) -> int:
     except InvcheckError as error:
         _trace(debug)
         console.say(spoken(error))
-        return of(error)
+        return status_of(error)
     except BaseException as error:  # noqa: BLE001  # whatever it is, a crash of ours must never read as a verdict
         _trace(debug)
         console.say(f"error: invcheck failed: {type(error).__name__}: {error}")
         if not debug:
             console.say("  hint: INVCHECK_DEBUG=1 shows the traceback; this is a fault of invcheck, please report it")
         return UNEVALUATED
-
-
-def of(error: InvcheckError) -> int:
-    """Give the status of an error that reached us: only a claim can be broken, so its 1 is a 3 here."""
-    return UNEVALUATED if error.exit == BROKEN else error.exit
 
 
 def spoken(error: InvcheckError) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
 
 from invcheck import __version__
-from invcheck.cli import console, exits
+from invcheck.cli import console
 from invcheck.cli.flags import TWINS
 from invcheck.cli.list import list_cases
 from invcheck.cli.merge import merge
 from invcheck.cli.run import run
 from invcheck.cli.schema import schema
+from invcheck.events import KEPT, USAGE
 
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 """The base of every usage error of the parser, which typer has inside itself since 0.26 and does not name."""
@@ -52,15 +52,15 @@ def dispatch(words: list[str]) -> int:
     except _USAGE_ERROR as error:
         where = getattr(error.ctx, "command_path", "invcheck")
         console.say(f"error: {error.format_message()}\n  hint: `{where} --help` shows what can be said")
-        return exits.USAGE
+        return USAGE
     except typer.Abort:
         raise KeyboardInterrupt from None
     except OSError as error:  # the help has nowhere to go
         raise console.undelivered(error) from error
     except SystemExit:  # the parser's own answer to a reader that went away while it printed help
-        return exits.KEPT
+        return KEPT
     # commands give back what is to be done, so that the parser's handling of errors ends before ours begins
     if callable(job):
         return int(job())
     # no command at all, as an empty variable in a script gives, is no success
-    return exits.KEPT if words else exits.USAGE
+    return KEPT if words else USAGE

@@ -10,7 +10,7 @@ from typing import TextIO
 from invcheck.cli import actions, console, exits, outputs
 from invcheck.cli.progress import ProgressLine
 from invcheck.errors import InvcheckError, Unevaluated
-from invcheck.events import NAMESPACES, Event, Problem, Progress, Started, worst
+from invcheck.events import NAMESPACES, UNEVALUATED, Event, Problem, Progress, Started, worst
 from invcheck.report import Report
 
 
@@ -92,7 +92,7 @@ def deliver(report: Report, root: Path, files: Sequence[Path], form: str, verbos
             outputs.replace(path, outputs.encode(report, outputs.kind(path), verbosity=max(verbosity, 0)))
         except OSError as error:
             console.say(f"error: -o {outputs.shown(path)} cannot be written: {error.strerror}")
-            status = worst([status, exits.UNEVALUATED])
+            status = worst([status, UNEVALUATED])
     prefix = actions.prefix(root, environ)
     if form:
         colour = console.colour(sys.stdout, environ)
@@ -101,7 +101,7 @@ def deliver(report: Report, root: Path, files: Sequence[Path], form: str, verbos
             console.data(actions.fenced(text, form, environ))
         except Unevaluated as error:
             console.say(exits.spoken(error))
-            status = worst([status, exits.UNEVALUATED])
+            status = worst([status, UNEVALUATED])
     complain(report.problems, environ)
     actions.tell(report, form, prefix, environ)
     return status

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from invcheck.errors import PortMismatch
-from invcheck.faces.fits import fitter
+from invcheck.faces.fits import fitter, named
 from invcheck.faces.signature import EMPTY, Unresolved, open_parts, shape
 from invcheck.freeze import FrozenDict, FrozenList
 from invcheck.request import Call
@@ -46,13 +46,6 @@ def adapter(hint: Any) -> Adapt:
         return made
 
     return adapt
-
-
-def named(hint: Any) -> str:
-    """Give a hint as people write it."""
-    if isinstance(hint, Unresolved):
-        return hint.text
-    return hint.__name__ if isinstance(hint, type) and get_origin(hint) is None else str(hint).replace("typing.", "")
 
 
 def _maker(hint: Any) -> Adapt:

@@ -9,7 +9,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from invcheck.errors import PortMismatch
-from invcheck.faces.fits import fitter
+from invcheck.faces.fits import fitter, named
 from invcheck.faces.signature import EMPTY, Form, Member, Unresolved, form, open_parts, overloads, shape
 
 _MISSING = object()
@@ -55,7 +55,7 @@ def _attribute(candidate: Any, name: str, member: Member) -> None:
     fits = fitter(member.hint)
     # a property or slot of the candidate is its own code, which a comparison does not run
     if fits is not None and not hasattr(held, "__get__") and not fits(held):
-        raise PortMismatch(f"{name}.{member.name} is {type(held).__name__}, the Protocol says {_named(member.hint)}")
+        raise PortMismatch(f"{name}.{member.name} is {type(held).__name__}, the Protocol says {named(member.hint)}")
 
 
 def _method(candidate: Any, name: str, member: Member) -> list[str]:
@@ -196,14 +196,14 @@ def _hints(wanted: Any, got: Any, what: str, notes: list[str], *, into: bool) ->
     if wanted is EMPTY or got is EMPTY:
         return None
     if isinstance(wanted, Unresolved) or isinstance(got, Unresolved):
-        one, other = (hint.text if isinstance(hint, Unresolved) else _named(hint) for hint in (wanted, got))
+        one, other = (named(hint) for hint in (wanted, got))
         return None if one == other or one.rpartition(".")[2] == other.rpartition(".")[2] else f"{what} is {other}, the Protocol says {one}"
     for hint in (wanted, got):
         if open_parts(hint):
             notes.extend(f"{what}: {part}" for part in open_parts(hint))
             return None
     wide, narrow = (got, wanted) if into else (wanted, got)
-    return None if takes(wide, narrow) else f"{what} is {_named(got)}, the Protocol says {_named(wanted)}"
+    return None if takes(wide, narrow) else f"{what} is {named(got)}, the Protocol says {named(wanted)}"
 
 
 def takes(wide: Any, narrow: Any) -> bool:  # noqa: PLR0911  # one return per kind of hint
@@ -246,7 +246,3 @@ def _literal_in(wide: Any, value: object) -> bool:
 
 def _plain(hint: Any) -> Any:
     return type(None) if hint is None else get_origin(hint) or hint
-
-
-def _named(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) and get_origin(hint) is None else str(hint).replace("typing.", "")

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any, Literal, NewType, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from invcheck.faces.signature import EMPTY, open_parts
+from invcheck.faces.signature import EMPTY, Unresolved, open_parts
 
 Fits = Callable[[Any], bool]
 
@@ -104,3 +104,14 @@ def _validated(hint: Any) -> Fits | None:
         return True
 
     return fits
+
+
+def named(hint: Any) -> str:
+    """Give a hint as people write it.
+
+    >>> named(int), named(list[int]), named(Any)
+    ('int', 'list[int]', 'Any')
+    """
+    if isinstance(hint, Unresolved):
+        return hint.text
+    return hint.__name__ if isinstance(hint, type) and get_origin(hint) is None else str(hint).replace("typing.", "")

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 from invcheck.double import Double, mistaken, own
 from invcheck.errors import PortMismatch
-from invcheck.faces.adapt import Adapt, adapter, named
+from invcheck.faces.adapt import Adapt, adapter
 from invcheck.faces.call import driven, looped
 from invcheck.faces.compare import check_port
-from invcheck.faces.fits import Fits, fitter
+from invcheck.faces.fits import Fits, fitter, named
 from invcheck.faces.render import renderer
 from invcheck.faces.signature import EMPTY, Form, Member, Shape, shape
 from invcheck.faces.stubs import generated, manner

@@ -81,10 +81,10 @@ def known(kind: object) -> None:
     """Raise ValueError, with the nearest kind, where ``kind`` is none."""
     if isinstance(kind, str) and kind in KINDS:
         return
-    from difflib import get_close_matches  # noqa: PLC0415  # only a mistake needs it
+    from invcheck.resolve import did_you_mean  # noqa: PLC0415  # only a mistake needs it
 
-    close = get_close_matches(str(kind), list(KINDS), 1)
-    raise ValueError(f"{kind!r} is no kind of fault; {f'did you mean {close[0]!r}?' if close else 'there are ' + ', '.join(KINDS)}")
+    close = did_you_mean(str(kind), list(KINDS))
+    raise ValueError(f"{kind!r} is no kind of fault; {f'did you mean {close!r}?' if close else 'there are ' + ', '.join(KINDS)}")
 
 
 def completed(fault: Fault) -> Fault:

@@ -9,6 +9,7 @@ from invcheck.ledger.files import JsonLinesProbe, SqliteProbe
 from invcheck.ledger.memory import CallProbe, ListProbe, LoggingProbe
 from invcheck.ledger.probe import Folder, Probe
 from invcheck.ledger.sql import SqlProbe
+from invcheck.resolve import meant
 from invcheck.show import show
 from invcheck.vocabulary import Json
 
@@ -54,26 +55,20 @@ def _read(spec: Json) -> tuple[str, str, Mapping[str, Json]]:
     kinds = [key for key in spec if key in _FIELDS]
     if len(kinds) != 1:
         what = f"unknown kind of probe in {show(dict(spec))}" if not kinds else f"a probe has one kind, got {' and '.join(kinds)}"
-        raise UsageError(what, code="UNKNOWN_KEY", hint=_meant(next(iter(spec), ""), _FIELDS))
+        raise UsageError(what, code="UNKNOWN_KEY", hint=meant(next(iter(spec), ""), sorted(_FIELDS)))
     kind = kinds[0]
     needed, possible = _FIELDS[kind]
     more = {key: value for key, value in spec.items() if key != kind}
     for key in more:
         if key not in needed | possible:
-            raise UsageError(f"unknown key {key!r} in a probe of kind {kind}", code="UNKNOWN_KEY", hint=_meant(key, needed | possible))
+            hint = meant(key, sorted(needed | possible))
+            raise UsageError(f"unknown key {key!r} in a probe of kind {kind}", code="UNKNOWN_KEY", hint=hint)
     for key in needed - more.keys():
         raise UsageError(f"a probe of kind {kind} needs {key!r}", code="MISSING_KEY")
     for key in (kind, *needed):
         if not isinstance(spec[key], str):
             raise UsageError(f"{key} must be text, got {show(spec[key])}", code="WRONG_TYPE")
     return kind, spec[kind], more
-
-
-def _meant(word: object, known: Mapping[str, object] | frozenset[str]) -> str | None:
-    from difflib import get_close_matches  # noqa: PLC0415  # only a mistake pays for it
-
-    close = get_close_matches(str(word), list(known), 1)
-    return f"did you mean {close[0]}?" if close else f"there are: {', '.join(sorted(known))}" if known else None
 
 
 def _names(fields: Json) -> list[str]:

@@ -8,7 +8,7 @@ from invcheck.errors import InvcheckError
 from invcheck.events import Started, Summary
 from invcheck.report.gathered import Report
 from invcheck.report.visible import cut, quoted, visible
-from invcheck.vocabulary import Finding, Result, Verdict
+from invcheck.vocabulary import Finding, Result, Verdict, case_name
 
 VALUE_LIMIT = 2_000
 """Code points of one spoken value; what is longer keeps both of its ends."""
@@ -16,7 +16,7 @@ VALUE_LIMIT = 2_000
 
 def name(result: Result) -> str:
     """Give the full name of a case, as the command line selects it."""
-    return f"{result.check}[{result.case}]"
+    return case_name(result.check, result.case)
 
 
 def replay(result: Result, finding: Finding) -> str:

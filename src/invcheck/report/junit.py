@@ -14,7 +14,7 @@ from invcheck.errors import InvcheckError
 from invcheck.report.explain import body, heading, problem, told
 from invcheck.report.gathered import Report
 from invcheck.report.visible import cut, visible, visible_xml
-from invcheck.vocabulary import Finding, Place, Result, Verdict
+from invcheck.vocabulary import Finding, Place, Result, Verdict, case_name
 
 BODY_LIMIT = 20_000
 """Code points of one case's text; readers of these files choke on megabytes."""
@@ -49,7 +49,8 @@ def _file(result: Result) -> str:
 
 def _case(library: Any, result: Result) -> Any:
     file = _file(result)
-    case = _named(library, result.place if result.place.file == file else Place(file), f"{result.check.split('::', 1)[-1]}[{result.case}]")
+    name = case_name(result.check.split("::", 1)[-1], result.case)
+    case = _named(library, result.place if result.place.file == file else Place(file), name)
     findings = told(result)
     if result.verdict is Verdict.BROKEN:
         case.result = [_filled(library.Failure, findings, _text(result, findings))]

@@ -12,6 +12,7 @@ from invcheck.faces.faced import Faced
 from invcheck.faces.render import renderer
 from invcheck.freeze import frozen
 from invcheck.jsontext import loads
+from invcheck.resolve import meant
 from invcheck.show import show
 from invcheck.sources import steps
 from invcheck.sources.drifting import DriftingModel, Prepared, fake_of
@@ -228,16 +229,8 @@ def _mapping(value: Json, path: str, known: Iterable[str] | None) -> Mapping[str
         raise _wrong(path, f"a mapping is needed here, got {show(value, 40)}")
     for key in value:
         if known is not None and key not in known:
-            raise _wrong(f"{path}.{key}", f'there is no "{key}" here', hint=_near(str(key), known))
+            raise _wrong(f"{path}.{key}", f'there is no "{key}" here', hint=meant(key, known))
     return value
-
-
-def _near(word: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  # only a mistake needs it
-
-    names = list(known)
-    close = get_close_matches(word, names, 1)
-    return f"did you mean {close[0]}?" if close else f"there are: {', '.join(names)}"
 
 
 def _wrong(path: str, reason: str, index: int | None = None, hint: str | None = None) -> DoubleError:
