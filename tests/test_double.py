@@ -426,6 +426,6 @@ def test_unused_steps_are_a_finding_with_index_and_label() -> None:
     assert record.findings() == [
         Finding(
             "SCRIPT_UNUSED", Verdict.BROKEN, "2 of 4 steps were not used: step 2 (second), step 4 (<lambda>)",
-            expected="4 calls", got="1", hint="remove the step, or mark it optional: true (optional=True in Python)",
+            expected="4 calls", got="1 call", hint="remove the step, or mark it optional: true (optional=True in Python)",
         )
     ]  # fmt: skip
