@@ -12,7 +12,7 @@ from invcheck.engines import confined
 from invcheck.errors import CheckFileError, InvcheckError, Refused, Unevaluated
 from invcheck.events import CaseDone, Ended, Event, Listing, Problem, Progress, RunOptions, Summary, summarise
 from invcheck.suite import Check
-from invcheck.vocabulary import Finding, Json, Place, Result, Verdict
+from invcheck.vocabulary import Finding, Json, Place, Result, Verdict, placed
 
 ENTRY = ("-m", "invcheck._worker")
 
@@ -197,8 +197,7 @@ _KINDS = {2: CheckFileError, 3: Unevaluated, 4: Refused}
 
 def _error(problem: Json) -> InvcheckError:
     kind = _KINDS.get(problem.get("exit", 3), Unevaluated)
-    place = Place(*problem["place"]) if problem.get("place") else None
-    return kind(problem["message"], code=problem["code"], place=place, hint=problem.get("hint"))
+    return kind(problem["message"], code=problem["code"], place=placed(problem.get("place")), hint=problem.get("hint"))
 
 
 def _task(unit: _plan.Unit) -> Json:

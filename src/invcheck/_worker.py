@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,7 +24,7 @@ from invcheck.exchanges import brief
 from invcheck.folders import Folders
 from invcheck.sandbox import box, clock, environ, network
 from invcheck.suite import Case, Check
-from invcheck.vocabulary import Finding, Json, Place, Result, Verdict
+from invcheck.vocabulary import Finding, Json, Place, Result, Verdict, spot
 
 Emit = Callable[[Json], None]
 Named = TypeVar("Named", Case, Check)
@@ -281,9 +280,8 @@ def _at(problem: InvcheckError, place: Place) -> InvcheckError:
 
 
 def _problem(problem: InvcheckError) -> Json:
-    spot = problem.place and [problem.place.file, problem.place.line, problem.place.column]
     message = _folders().spelt(problem.message)
-    return {"code": problem.code, "message": message, "hint": problem.hint, "place": spot, "exit": problem.exit}
+    return {"code": problem.code, "message": message, "hint": problem.hint, "place": spot(problem.place), "exit": problem.exit}
 
 
 def main() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from invcheck.vocabulary import Finding, Json, Place, Result, Verdict
+from invcheck.vocabulary import Finding, Json, Result, Verdict, placed, spot
 
 
 def plain(result: Result) -> dict[str, Json]:
     """Give a result as plain JSON; what is None or empty is left out of its findings."""
     out = {field.name: getattr(result, field.name) for field in fields(result)}
-    out["place"] = _spot(result.place)
+    out["place"] = spot(result.place)
     out["verdict"] = result.verdict.value
     out["trials"] = dict(result.trials)
     out["tags"] = list(result.tags)
@@ -24,7 +24,7 @@ def plain_finding(finding: Finding) -> dict[str, Json]:
     """Give a finding as plain JSON without the fields that are None."""
     out = {field.name: getattr(finding, field.name) for field in fields(finding)}
     out["verdict"] = finding.verdict.value
-    out["place"] = _spot(finding.place)
+    out["place"] = spot(finding.place)
     return {name: value for name, value in out.items() if value is not None}
 
 
@@ -33,7 +33,7 @@ def build(data: dict[str, Any]) -> Result:
     return Result(
         **{
             **data,
-            "place": _place(data["place"]),
+            "place": placed(data["place"]),
             "verdict": Verdict(data["verdict"]),
             "tags": tuple(data["tags"]),
             "findings": tuple(build_finding(finding) for finding in data["findings"]),
@@ -43,12 +43,4 @@ def build(data: dict[str, Any]) -> Result:
 
 def build_finding(data: dict[str, Any]) -> Finding:
     """Give the finding that `plain_finding` described."""
-    return Finding(**{**data, "verdict": Verdict(data["verdict"]), "place": _place(data.get("place"))})
-
-
-def _spot(place: Place | None) -> Json:
-    return None if place is None else [place.file, place.line, place.column]
-
-
-def _place(spot: Any) -> Any:
-    return None if spot is None else Place(*spot)
+    return Finding(**{**data, "verdict": Verdict(data["verdict"]), "place": placed(data.get("place"))})

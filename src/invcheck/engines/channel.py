@@ -17,7 +17,7 @@ from invcheck.canonical import packed, unpacked
 from invcheck.errors import InvcheckError, NetworkBlocked
 from invcheck.sandbox import network
 from invcheck.sandbox.inherited import inherited
-from invcheck.vocabulary import Json, Place
+from invcheck.vocabulary import Json, spot
 
 Emit: TypeAlias = Callable[[Json], None]
 Handler: TypeAlias = Callable[[Json, Emit], Json]
@@ -138,14 +138,10 @@ def failure(error: BaseException) -> dict[str, Json]:
 
         print_exception(error, file=sys.stderr)
     if isinstance(error, InvcheckError):
-        return {"code": error.code, "exit": error.exit, "message": error.message, "place": _place(error.place), "hint": error.hint}
+        return {"code": error.code, "exit": error.exit, "message": error.message, "place": spot(error.place), "hint": error.hint}
     if isinstance(error, NetworkBlocked):
         return {"code": "NETWORK", "exit": 1, "message": error.message, "place": None, "hint": None}
     return {"code": "INTERNAL", "exit": 3, "message": f"{type(error).__name__} in {_where(error)}", "place": None, "hint": None}
-
-
-def _place(place: Place | None) -> Json:
-    return None if place is None else [place.file, place.line, place.column]
 
 
 def _where(error: BaseException) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from invcheck import assertions
 from invcheck.snapshot import snapshot
-from invcheck.vocabulary import Json, Place
+from invcheck.vocabulary import Json, Place, placed, spot
 
 if TYPE_CHECKING:
     from invcheck.assertions.claim import Claim
@@ -90,20 +90,20 @@ class Check:
         out: dict[str, Json] = {
             "name": self.name,
             "file": self.file,
-            "place": _spot(self.place),
-            "cases": [{"id": case.id, "input": case.input, "place": _spot(case.place)} for case in self.cases],
+            "place": spot(self.place),
+            "cases": [{"id": case.id, "input": case.input, "place": spot(case.place)} for case in self.cases],
             "app": self.app,
             "runs": self.runs,
             "tags": list(self.tags),
             "claims": [{claim.key: claim.plain()} for claim in self.claims],
-            "claim_places": [_spot(place) for place in self.claim_places],
+            "claim_places": [spot(place) for place in self.claim_places],
             "parse": self.parse,
             "model": self.model,
             "ledger": self.ledger,
             "probes": dict(self.probes),
             "setup": self.setup,
             "clock": self.clock,
-            "places": {key: _spot(place) for key, place in self.places.items()},
+            "places": {key: spot(place) for key, place in self.places.items()},
         }
         return snapshot(out) if self.python else out
 
@@ -117,26 +117,18 @@ def build(plain: Mapping[str, Json]) -> Check:
     return Check(
         name=plain["name"],
         file=plain["file"],
-        place=_place(plain["place"]) or Place(plain["file"]),
-        cases=tuple(Case(case["id"], case["input"], _place(case["place"])) for case in plain["cases"]),
+        place=placed(plain["place"]) or Place(plain["file"]),
+        cases=tuple(Case(case["id"], case["input"], placed(case["place"])) for case in plain["cases"]),
         app=plain["app"],
         runs=plain["runs"],
         tags=tuple(plain["tags"]),
         claims=() if python else tuple(assertions.build(claim) for claim in plain["claims"]),
-        claim_places=tuple(_place(spot) or Place(plain["file"]) for spot in plain["claim_places"]),
+        claim_places=tuple(placed(each) or Place(plain["file"]) for each in plain["claim_places"]),
         parse=plain["parse"],
         model=plain["model"],
         ledger=plain["ledger"],
         probes=plain["probes"],
         setup=plain["setup"],
         clock=plain["clock"],
-        places={key: place for key, spot in plain["places"].items() if (place := _place(spot))},
+        places={key: place for key, each in plain["places"].items() if (place := placed(each))},
     )
-
-
-def _spot(place: Place | None) -> Json:
-    return None if place is None else [place.file, place.line, place.column]
-
-
-def _place(spot: Json) -> Place | None:
-    return None if spot is None else Place(*spot)
