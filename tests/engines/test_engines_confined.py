@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from invcheck.engines import confine, confined, inline, worker
+from invcheck.engines import confine, confined, worker
 from invcheck.engines import stuck as stuck_module
 from invcheck.errors import InvcheckError, Refused
 
@@ -469,15 +469,6 @@ def test_the_call_that_unshares_exists_on_every_python() -> None:
     with pytest.raises(OSError, match="Invalid argument"):
         through(0x40)
     assert callable(confine.prepare())
-
-
-def test_the_inline_engine_speaks_the_same_way() -> None:
-    """Events first, then the answer; failures in the same words."""
-    with inline.Pool(worker_program.HANDLERS) as made:
-        assert (made.layer, made.reason) == ("in-process", "the inline engine runs in this process")
-        seen = list(made.run([{"do": "echo", "value": 1, "events": ["a"]}, {"do": "fail", "kind": "ours"}]))
-    assert seen[:2] == [(0, {"event": "a"}), (0, {"done": 1})]
-    assert seen[2][1]["failed"]["code"] == "UNKNOWN_KEY"
 
 
 def test_the_supervisors_clock_is_real() -> None:

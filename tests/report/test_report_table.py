@@ -14,7 +14,7 @@ from invcheck.errors import CheckFileError
 from invcheck.events import CaseDone, Ended, Event, Started, summarise
 from invcheck.report import Report, explain, table
 from invcheck.report.visible import cut, quoted, visible, visible_xml
-from invcheck.report.width import columns
+from invcheck.report.width import clusters
 from invcheck.vocabulary import Finding, Place, Result, Verdict
 
 FINDINGS = """\
@@ -49,6 +49,11 @@ SUMMARY = (
     "\n3 cases: 1 kept, 1 broken, 1 errored. 3 of 401 trials broken, 1 errored. "
     "1 problem with what was asked for. Seed 0, gate namespaces.\n"
 )
+
+
+def columns(text: str) -> int:
+    """The columns that a text takes."""
+    return sum(width for _, width in clusters(text))
 
 
 def test_the_table_has_a_row_for_each_check(report: Report) -> None:

@@ -1,1 +1,1 @@
-"""Where trials run: in confined workers, or inline in this process; both take the same tasks and give the same messages."""
+"""Where trials run: in confined workers, which take tasks and give messages."""

@@ -32,12 +32,3 @@ def clusters(text: str) -> Iterator[tuple[str, int]]:
 
 def _attached(sign: str) -> bool:
     return unicodedata.category(sign) in ("Mn", "Me", "Cf") or "\U0001f3fb" <= sign <= "\U0001f3ff"
-
-
-def columns(text: str) -> int:
-    """Give the columns that a text takes.
-
-    >>> columns("日本 ok")
-    7
-    """
-    return sum(width for _, width in clusters(text))

@@ -62,7 +62,7 @@ class Implies(Claim):
         return True
 
 
-_KINDS = ("call", "chunk", "wait", "effect", "row", "breach")
+_KINDS = ("call", "wait", "effect", "row", "breach")
 
 
 def _event(pattern: str | dict[str, Json], field: str) -> dict[str, Json]:
@@ -99,7 +99,7 @@ class Before(Claim):
     """The first event of the journal that matches ``first`` stands before the first that matches ``then``.
 
     An event is matched partially, and a call together with its entry in ``$.calls``; a text is the event's kind. The
-    kinds: call, chunk, wait, effect, row, breach.
+    kinds: call, wait, effect, row, breach.
 
     >>> journal = [{"kind": "call", "n": 0}, {"kind": "effect", "name": "refund"}]
     >>> Before("call", {"kind": "effect", "name": "refund"}).each({"journal": journal}) is None
