@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from planted import Project
 
@@ -206,3 +208,42 @@ def test_misspelt_settings(small: Project) -> None:
     ran = small.run()
     assert (ran.status, ran.out) == (2, "")
     assert "pyproject.toml:1:1: unknown table 'tool.invchek'\n  hint: did you mean [tool.invcheck]?" in ran.err
+
+
+IDLE = {
+    "not-contains: {in: $.waits, any: [1]}": (1, "EMPTY_SELECTION"),
+    "not-tool-call: {name: x}": (1, "EMPTY_SELECTION"),
+    "not-tool-call: {name: x, count: 2}": (1, "EMPTY_SELECTION"),
+    "tool-call: {name: x, count: 0}": (1, "EMPTY_SELECTION"),
+    "tokens: {max: 5}": (1, "EMPTY_SELECTION"),
+    "cost: {max: 1, prices: {input: 1, output: 1}}": (1, "EMPTY_SELECTION"),
+    "not-cost: {min: 1, prices: {input: 1, output: 1}}": (1, "EMPTY_SELECTION"),
+    "script-used": (1, "EMPTY_SELECTION"),
+    "regex: {of: $.output, pattern: 'z*'}": (2, "ASSERTION_INVALID"),
+    "regex: {of: $.output, pattern: 'h|'}": (2, "ASSERTION_INVALID"),
+    "regex: {of: $.output, pattern: '^z*'}": (2, "ASSERTION_INVALID"),
+    "contains: {in: $.output, pattern: '^z*'}": (2, "ASSERTION_INVALID"),
+    "absent: {from: $.output, pattern: '(?!)'}": (2, "ASSERTION_INVALID"),
+    "not-regex: {of: $.output, pattern: '[^\\s\\S]'}": (2, "ASSERTION_INVALID"),
+    "schema: {of: $.output, is: {type: string, format: emial}}": (2, "BAD_SCHEMA"),
+    "schema: {of: $.output, is: {type: ['null', boolean, number, string, array, object]}}": (2, "BAD_SCHEMA"),
+    "schema: {of: $.output, is: {anyOf: [{type: 'null'}, {}]}}": (2, "BAD_SCHEMA"),
+    "schema: {of: $.output, is: {required: [a]}}": (2, "BAD_SCHEMA"),
+    "schema: {of: $.output, is: {properties: {a: {type: integer}}}}": (2, "BAD_SCHEMA"),
+    "schema: {of: $.output, is: {items: {type: integer}}}": (2, "BAD_SCHEMA"),
+    "schema: {of: $.output, is: {maximum: 5}}": (2, "BAD_SCHEMA"),
+}
+
+
+def test_claims_about_nothing(small: Project) -> None:
+    """A claim that every text, every value or no call at all would keep is broken, or refused when it is read."""
+    files = [f"checks/c{number:02}.yaml" for number in range(len(IDLE))]
+    small.write({file: written(claim) for file, claim in zip(files, IDLE, strict=True)})
+    ran = small.run("--format", "jsonl")
+    told = {}
+    for event in map(json.loads, ran.out.splitlines()):
+        if event["kind"] == "case":
+            told[event["check"].partition("::")[0]] = (1, event["findings"][0]["code"]) if event["findings"] else (0, "kept")
+        elif event["kind"] == "problem":
+            told[event["place"]["file"]] = (2, event["code"])
+    assert {claim: told.get(file) for file, claim in zip(files, IDLE, strict=True)} == IDLE

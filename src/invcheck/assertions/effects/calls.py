@@ -185,6 +185,8 @@ class Requests(Part):
 class ScriptUsed(Part):
     """The app asked for exactly what the script holds: no step is left over and no call was refused.
 
+    A trial without a call breaks the claim, also under ``not-``: there may have been no script at all.
+
     >>> ScriptUsed().each({"unused": [], "counts": {"refused": 0}}) is None
     True
     """
@@ -198,6 +200,10 @@ class ScriptUsed(Part):
             return nothing(compile_path("$.unused"), "the steps that are left over")
         if unused[0] != []:
             return Break("$.unused", "no step left over", show(unused[0]))
+        if compile_path("$.counts.attempted").values(document) == [0]:
+            return Break(
+                "$.calls", "at least one call", "0 calls", decided=False, code="EMPTY_SELECTION", hint="calls: 0 says that none is made"
+            )
         return Calls(refused=0).each(document)
 
     def reads(self) -> tuple[Path, ...]:

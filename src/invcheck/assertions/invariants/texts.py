@@ -9,6 +9,7 @@ from typing import ClassVar
 from invcheck.assertions.breaks import Break, wrong_type
 from invcheck.assertions.claim import Operand, Selector, invalid
 from invcheck.assertions.fuse import Fuser
+from invcheck.assertions.idle import refuse_idle
 from invcheck.assertions.lowered import require_each
 from invcheck.assertions.selection import empty, selected
 from invcheck.assertions.values import Judged, Values, over
@@ -18,7 +19,6 @@ from invcheck.show import listed, show
 from invcheck.vocabulary import Json
 
 _SHORT = 120
-_CONDITIONS = re.compile(r"[\^$]|\(\?|\\[bBAZ]")
 
 
 class _Search(Values):
@@ -74,8 +74,7 @@ def _compiled(key: str, pattern: str) -> re.Pattern[str]:
     except re.error as error:
         message = f"{key}: the pattern is no regular expression: {error.msg} at position {error.pos}"
         raise UsageError(message, code="BAD_PATTERN", field="pattern") from None
-    if regex.match("") and not _CONDITIONS.search(pattern):
-        raise invalid(f"{key}: the pattern {pattern!r} is found in every text", "pattern")
+    refuse_idle(key, pattern)
     return regex
 
 
@@ -135,6 +134,8 @@ class Contains(_Search):
         value = match.value
         if not isinstance(value, str | list):
             return wrong_type(match.path, "text or array", value)
+        if value == [] and not self.allow_empty:
+            return Break(match.path, "at least one item", "an empty array", decided=False, code="EMPTY_SELECTION")
         strange = [needle for needle in (*wanted, *one_of) if not isinstance(needle, str)]
         if isinstance(value, str) and strange:
             return wrong_type(match.path, f"array, since {show(strange[0])} is no text", value)

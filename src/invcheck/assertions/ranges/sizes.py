@@ -143,6 +143,8 @@ class Words(Range):
 class Count(Claim):
     """The path selects so many values: ``exactly``, or between ``min`` and ``max``; 0 is a number like any other.
 
+    So ``not-count: {min: 1}`` is kept where the path selects nothing.
+
     It counts what the path selects, not what stands in it: the items of a list are ``$.output.cites[*]``.
 
     >>> Count("$.cites[*]", min=1, max=3).each({"cites": ["d1"]}) is None

@@ -276,6 +276,9 @@ class Latency(Claim):
 
 def _usage(document: Json, names: tuple[str, ...], *, allow_empty: bool) -> list[int] | Break:
     used = []
+    silent = None if allow_empty else _unreported(document)
+    if silent is not None:
+        return silent
     for name in names:
         path = compile_path(f"$.usage.{name}")
         found = path.values(document)
@@ -285,6 +288,26 @@ def _usage(document: Json, names: tuple[str, ...], *, allow_empty: bool) -> list
             return wrong_type(path.text, "tokens", found[0])
         used.append(found[0] if found else 0)
     return used
+
+
+def _unreported(document: Json) -> Break | None:
+    """The break of a trial in which no call reported its usage: the sum of nothing is 0, and says nothing."""
+    calls = document.get("calls") if isinstance(document, dict) else None
+    if not isinstance(calls, list):
+        return None
+    outcomes = [call.get("outcome") if isinstance(call, dict) else None for call in calls]
+    if any(isinstance(outcome, dict) and outcome.get("usage") for outcome in outcomes):
+        return None
+    hint = "say allow-empty: true where 0 is fine"
+    got = f"none in {bounds.counted(len(calls), 'calls')}"
+    return Break(
+        "$.usage",
+        "usage that a served call reports",
+        got,
+        decided=False,
+        code="EMPTY_SELECTION",
+        hint=hint,
+    )
 
 
 def _cost(match: Match) -> int | float | Decimal | Break:

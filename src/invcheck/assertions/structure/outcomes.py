@@ -81,7 +81,7 @@ class ToolCalled(Claim):
     ``count`` is how often over all calls: a number or ``{min, max}``, at least once when it is not given; 0 means
     never. ``arguments`` is a JSON Schema that they fit beside. Tools are read from ``tools`` in the request, or in its
     one argument that has some, as OpenAI, Anthropic and MCP spell them. A call for a tool that was not offered, or with
-    arguments that its schema refuses, breaks the claim, also under ``not-``.
+    arguments that its schema refuses, breaks the claim, also under ``not-``, and so does a trial without a call.
 
     >>> request = {"tools": [{"name": "search", "input_schema": {"type": "object", "required": ["q"]}}]}
     >>> reply = {"text": "", "finish": "tool_calls", "tool_calls": [{"id": "t1", "name": "search", "arguments": {"q": "refund"}}]}
@@ -108,6 +108,8 @@ class ToolCalled(Claim):
     def each(self, document: Json) -> Break | None:
         """Kept where the tool was called as often as claimed, each time as it was offered."""
         calls = _CALLS.values(document)
+        if not calls:
+            return Break("$.calls", "at least one call", "0 calls", decided=False, code="EMPTY_SELECTION")
         asked = [(n, call, at, tool) for n, call in enumerate(calls) for at, tool in _tool_calls(n, call) if tool.get("name") == self.name]
         broken = chosen(self._judge(n, call.get("request"), at, tool.get("arguments")) for n, call, at, tool in asked)
         if broken is not None:

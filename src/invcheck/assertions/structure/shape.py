@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from invcheck.assertions.idle import refuse_idle_schema
+
 from invcheck.assertions import lowered, models, schemas, validators
 from invcheck.assertions.breaks import Break, wrong_type
 from invcheck.assertions.claim import Selector, invalid
@@ -63,6 +65,8 @@ class Schema(Values):
         elif not isinstance(given, str) or not is_reference(given):
             hint = "such as shop.models:Answer, schemas/answer.json or {type: object, required: [answer]}"
             raise invalid(f"schema: is must be module:Model, a .json file or a mapping, got {show(given)}", "is_", hint=hint)
+        if self._inline is not None:
+            refuse_idle_schema(self._inline)
 
     def references(self) -> tuple[str, ...]:
         """The model, where it is named."""

@@ -11,6 +11,7 @@ from invcheck.assertions import lowered
 from invcheck.assertions.bounds import counted
 from invcheck.assertions.breaks import Break, nothing, wrong_type
 from invcheck.assertions.claim import Operand, Selector, invalid
+from invcheck.assertions.idle import refuse_idle
 from invcheck.assertions.schemas import plainly
 from invcheck.assertions.values import Judged, Values, over
 from invcheck.errors import UsageError
@@ -113,6 +114,7 @@ class Regex(Values):
             at = "" if error.pos is None else f" at position {error.pos + 1}"
             what = f"regex: {show(self.pattern)} is no pattern: {error.msg}{at}"
             raise UsageError(what, code="BAD_PATTERN", field="pattern", column=(error.pos or 0) + 1) from None
+        refuse_idle("regex", self.pattern)
 
     def judged(self, document: Json) -> Judged | Break:
         """Search every selected text."""
