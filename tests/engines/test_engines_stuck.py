@@ -1,0 +1,50 @@
+"""Where a stuck worker stands, read from a dump of its threads."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from invcheck.engines import stuck
+from invcheck.sandbox import ambient
+
+DUMP = """\
+Thread 0x01 (most recent call first):
+  File "{root}/other.py", line 3 in waits
+Current thread 0x02 (most recent call first):
+  File "/usr/lib/python3.11/socket.py", line 5 in recv
+  File "{root}/shop/qa.py", line 7 in answer
+  File "{root}/shop/main.py", line 9 in run
+"""
+
+
+def test_the_current_threads_innermost_frame_of_the_project_counts(tmp_path: Path) -> None:
+    """Frames of libraries are passed over; another thread speaks only where the current one has none of the project."""
+    root = ambient._root
+    try:
+        dump = DUMP.format(root=tmp_path)
+        assert stuck.innermost(dump, str(tmp_path)) == "shop/qa.py:answer, line 7"
+        assert stuck.innermost("\n".join(dump.splitlines()[:4]), str(tmp_path)) == "other.py:waits, line 3"
+        assert stuck.innermost("", str(tmp_path)) is None
+    finally:
+        if root:
+            ambient.install(root)
+
+
+def test_a_task_that_waits_shows_what_it_waits_for() -> None:
+    """The frames of its coroutines, innermost first, as a dump of threads spells them; no loop is no task."""
+
+    async def inner() -> None:
+        await asyncio.Event().wait()
+
+    async def looks() -> str:
+        waiting = asyncio.create_task(inner())
+        await asyncio.sleep(0)
+        told = stuck.coroutines()
+        waiting.cancel()
+        return told
+
+    lines = asyncio.run(looks()).splitlines()
+    places = [line.rpartition(" in ")[2] for line in lines]
+    assert places.index("wait") < places.index("inner")
+    assert stuck.coroutines() == ""

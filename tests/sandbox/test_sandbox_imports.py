@@ -1,0 +1,40 @@
+"""Acting on a module once it is imported: at once where it is there, else after its own code, and only once."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from invcheck.sandbox import imports
+
+
+def test_a_module_that_is_there_is_prepared_at_once() -> None:
+    """Nothing waits for it."""
+    seen: list[ModuleType] = []
+    imports.after("json", seen.append)
+    assert seen == [json]
+
+
+def test_a_module_is_prepared_after_its_own_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it defines can be replaced before anybody sees it; a second import prepares nothing, other modules neither."""
+    (tmp_path / "awaited_c3.py").write_text("VALUE = 1\n", encoding="utf-8")
+    (tmp_path / "other_c3.py").write_text("VALUE = 1\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    imports.after("awaited_c3", lambda module: setattr(module, "VALUE", module.VALUE + 1))
+    values = [importlib.import_module(name).VALUE for name in ("other_c3", "awaited_c3", "awaited_c3")]
+    del sys.modules["awaited_c3"], sys.modules["other_c3"]
+    values.append(importlib.import_module("awaited_c3").VALUE)
+    del sys.modules["awaited_c3"]
+    assert values == [1, 2, 2, 1]
+
+
+def test_a_module_that_is_not_there_is_not_found_as_ever() -> None:
+    """Waiting for it changes no error."""
+    imports.after("nowhere_c3", lambda module: None)
+    with pytest.raises(ModuleNotFoundError, match="nowhere_c3"):
+        importlib.import_module("nowhere_c3")
