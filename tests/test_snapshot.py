@@ -31,6 +31,20 @@ scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False,
 values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4), max_leaves=15)
 
 
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [(10**5000, "$"), ([1, -(10**4299)], "$[1]"), ({"a": {"b": 10**4299}}, "$.a.b"), ({"n": type("N", (int,), {})(10**4400)}, "$.n")],
+    ids=["alone", "in a list", "deep", "of a class"],
+)
+def test_an_integer_that_cannot_be_written_is_marked(value: Any, path: str) -> None:
+    """Python itself writes and reads no more than 4,300 digits: a larger one would be in no report."""
+    with pytest.raises(NotJson, match="an integer of 4,300 digits or more") as told:
+        snapshot(value, strict=True)
+    assert told.value.fields["path"] == path
+    assert b"an integer of too many digits" in canonical(snapshot(value))
+    assert snapshot([10**4298, -(10**4298)], strict=True) == [10**4298, -(10**4298)]
+
+
 class Colour(enum.Enum):
     RED = "red"
 

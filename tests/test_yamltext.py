@@ -79,6 +79,7 @@ def test_a_scalar_means_what_the_core_schema_says(text: str, expected: object, p
         ("a: .NaN", "NOT_A_NUMBER", "1:4"),
         ("a: 1e999", "NOT_A_NUMBER", "1:4"),
         ("a: " + "9" * 5000, "NOT_A_NUMBER", "1:4"),
+        ("a: 0x" + "f" * 5000, "NOT_A_NUMBER", "1:4"),
         ("[" * 150 + "]" * 150, "TOO_DEEP", "1:102"),
         ("a:\n\tb: 1", "TAB", "2:1"),
         ("a: x\ty", "TAB", "1:5"),

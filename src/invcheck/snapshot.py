@@ -15,7 +15,8 @@ from invcheck.errors import NotJson
 from invcheck.freeze import FrozenDict, FrozenList
 from invcheck.vocabulary import DEEPEST, Json
 
-_SCALARS = frozenset({str, int, bool, type(None)})
+_SHORT = frozenset({str, bool, type(None)})
+_LARGEST = 10**4299  # what every Python writes and reads, since 3.11 has a limit of digits
 _WIDE = 80
 
 _SPELLED: Mapping[str, Callable[[Any], str]] = {  # by name, since every worker would pay for the imports
@@ -32,7 +33,7 @@ def snapshot(value: object, *, strict: bool = False) -> Json:
     Dataclasses and pydantic models become objects, tuples arrays, enums their values, sets ``{"$set": [...]}`` in
     canonical order, bytes ``{"$bytes": base64}``, decimals, dates, paths and uuids text, other keys than text their JSON.
     What cannot be copied becomes a typed placeholder without an address, ``{"$object": "module.Class"}``; so do a cycle,
-    NaN and infinities, ``{"$number": "nan"}``, and what is nested deeper than ``vocabulary.DEEPEST``.
+    NaN, infinities and integers of 4,300 digits or more, ``{"$number": "nan"}``, and what is nested deeper than ``vocabulary.DEEPEST``.
 
     With ``strict`` each placeholder, and a key that is no text, is a NotJson with the path instead.
 
@@ -52,16 +53,16 @@ class _NotPlain(Exception):
 def _fast(value: Any, depth: int) -> Json:
     """Copy what is plain JSON already, which is nearly everything; it knows no paths, so it tells nothing but _NotPlain."""
     kind = type(value)
-    if kind in _SCALARS:
+    if kind in _SHORT or (kind is int and -_LARGEST < value < _LARGEST):
         return value
     if depth < DEEPEST:
         if kind is dict or kind is FrozenDict:
             for key in value:
                 if type(key) is not str:
                     raise _NotPlain
-            return {key: item if type(item) in _SCALARS else _fast(item, depth + 1) for key, item in value.items()}
+            return {key: item if type(item) in _SHORT else _fast(item, depth + 1) for key, item in value.items()}
         if kind is list or kind is tuple or kind is FrozenList:
-            return [item if type(item) in _SCALARS else _fast(item, depth + 1) for item in value]
+            return [item if type(item) in _SHORT else _fast(item, depth + 1) for item in value]
         if kind is float and math.isfinite(value):
             return value
     raise _NotPlain
@@ -69,8 +70,10 @@ def _fast(value: Any, depth: int) -> Json:
 
 def _copy(value: object, path: str, above: tuple[int, ...], strict: bool) -> Json:  # noqa: PLR0911  # one return per kind
     kind = type(value)
-    if kind in _SCALARS:
+    if kind in _SHORT:
         return value
+    if kind is int:
+        return _integer(value, path, strict)  # type: ignore[arg-type]  # its type was just seen
     if kind is float:
         return _float(value, path, strict)  # type: ignore[arg-type]  # its type was just seen
     if id(value) in above:
@@ -115,11 +118,15 @@ def _float(value: float, path: str, strict: bool) -> Json:
     return value if math.isfinite(value) else _placeholder({"$number": str(value)}, value, path, strict)
 
 
+def _integer(value: int, path: str, strict: bool) -> Json:
+    return value if -_LARGEST < value < _LARGEST else _placeholder({"$number": "an integer of too many digits"}, value, path, strict)
+
+
 def _other(value: Any, path: str, above: tuple[int, ...], strict: bool) -> Json:  # noqa: PLR0911  # one return per kind
     if isinstance(value, Enum):
         return _copy(value.value, path, above, strict)
     if isinstance(value, str | int):
-        return str.__str__(value) if isinstance(value, str) else int.__int__(value)
+        return str.__str__(value) if isinstance(value, str) else _integer(int.__int__(value), path, strict)
     if isinstance(value, float):
         return _float(float.__float__(value), path, strict)
     if isinstance(value, Mapping):
@@ -172,6 +179,8 @@ def _placeholder(mark: dict[str, Json], value: object, path: str, strict: bool) 
         "$cycle": "holds itself",
         "$deep": f"is nested deeper than {DEEPEST} levels",
     }.get(next(iter(mark)))
+    if isinstance(value, int):
+        reason = "is an integer of 4,300 digits or more, which many readers refuse"
     what = f"is {value if isinstance(value, float) else class_name(value)}, which is no plain JSON"
     hint = "return text, numbers, lists, dicts, dataclasses or pydantic models"
     raise NotJson(f"{_short(path)} {reason or what}", path=path, hint=hint)

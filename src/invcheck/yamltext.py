@@ -175,9 +175,11 @@ class _Reader:
         if _INTEGER.fullmatch(text):
             base = {"0o": 8, "0x": 16}.get(text[:2], 10)
             try:
-                return int(text[2:] if base != 10 else text, base)  # noqa: PLR2004  # ten is the base of decimal numbers
+                number = int(text[2:] if base != 10 else text, base)  # noqa: PLR2004  # ten is the base of decimal numbers
+                str(number)  # hexadecimal and octal ones are read without a limit, and could not be written
             except ValueError:
                 self._refuse("NOT_A_NUMBER", "a number has more digits than can be read", node, "quote it where it is a text")
+            return number
         if _NO_NUMBER.fullmatch(text):
             self._refuse("NOT_A_NUMBER", f"{text} is no number in JSON", node, f"quote it where it is a text: '{text}'")
         if not _FLOAT.fullmatch(text):
