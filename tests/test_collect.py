@@ -140,6 +140,21 @@ def test_a_link_to_nothing_is_told(project: Path) -> None:
     assert [str(each.place) for each in found.problems] == ["checks/gone.py", "checks/lost.yaml"]
 
 
+@pytest.mark.parametrize("named", [[], ["checks/a.yaml"]])
+def test_a_pipe_is_never_read(named: list[str], project: Path) -> None:
+    """A file that is no regular one would be waited for: it is told, and the others are found."""
+    put(project, "checks/b.yaml")
+    os.mkfifo(project / "checks/a.yaml")
+    found = discover([*named, "checks/b.yaml"] if named else [], project)
+    assert names(found) == (["checks/b.yaml"], [], ["MISSING_FILE" if named else "UNREADABLE_FILE"])
+
+
+def test_a_file_that_is_gone_when_it_is_read_is_told(project: Path) -> None:
+    """Between finding and reading a file may vanish: that costs its own checks only."""
+    checks, (problem,) = yaml_checks(Path("checks/gone.yaml"), project)
+    assert (checks, problem.code, str(problem.place)) == ([], "UNREADABLE_FILE", "checks/gone.yaml")
+
+
 def test_a_named_file_that_cannot_be_read_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As one that was found."""
     put(project, "checks/a.yaml")

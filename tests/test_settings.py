@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from invcheck.errors import ConfigError
-from invcheck.settings import Settings, load
+from invcheck.settings import Settings, load, project
 
 EVERYTHING = """\
 paths = ["checks", "more"]
@@ -32,6 +33,41 @@ require = "kernel"
 def write(root: Path, text: str, name: str = "invcheck.toml") -> None:
     """Put a settings file into a project."""
     (root / name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("tool = 'invcheck'\n", "pyproject.toml:1:1", "tool is a table, got 'invcheck'"),
+        ("[tool]\ninvcheck = 5\n", "pyproject.toml:2:1", "tool.invcheck is a table, got 5"),
+        ("[tool]\ninvcheck = []\n", "pyproject.toml:2:1", "tool.invcheck is a table, got []"),
+    ],
+)
+def test_a_table_is_a_table(text: str, place: str, message: str, tmp_path: Path) -> None:
+    """Whatever else stands in its place has a line, and is no fault of ours."""
+    write(tmp_path, text, "pyproject.toml")
+    error = refused(tmp_path)
+    assert (error.code, str(error.place), error.message) == ("WRONG_TYPE", place, message)
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "invcheck.toml"])
+@pytest.mark.parametrize("ask", [load, project])
+def test_settings_that_cannot_be_read_are_told(
+    name: str, ask: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is set there is not known, so nothing runs without it; only where it is named is the file not needed."""
+    write(tmp_path, "[tool.invcheck]\n", name)
+
+    def read_bytes(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    if ask is project and name == "invcheck.toml":
+        assert project(tmp_path) == tmp_path
+        return
+    with pytest.raises(ConfigError, match="this file cannot be read: Permission denied") as caught:
+        ask(tmp_path)
+    assert (caught.value.code, str(caught.value.place)) == ("UNREADABLE_FILE", name)
 
 
 def refused(root: Path) -> ConfigError:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from stat import S_ISREG
 from types import ModuleType
 
 from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, UsageError
@@ -105,6 +106,9 @@ def _search(folder: Path, root: Path, above: tuple[str, ...], problems: list[Usa
 
 def _read(path: Path, root: Path, problems: list[UsageError]) -> bytes | None:
     try:
+        if not S_ISREG((root / path).stat().st_mode):
+            problems.append(_wrong(path, "this is no regular file", "UNREADABLE_FILE", "pipes and devices are never read"))
+            return None
         return (root / path).read_bytes()
     except OSError as error:
         problems.append(_wrong(path, f"this file cannot be read: {error.strerror}", "UNREADABLE_FILE", None))

@@ -54,7 +54,7 @@ def project(here: Path) -> Path:
         if (folder / "invcheck.toml").is_file():
             return folder
         pyproject = folder / "pyproject.toml"
-        if pyproject.is_file() and re.search(rb"^\s*\[tool\.invcheck[.\]]", pyproject.read_bytes(), re.MULTILINE):
+        if pyproject.is_file() and re.search(rb"^\s*\[tool\.invcheck[.\]]", _bytes(pyproject), re.MULTILINE):
             return folder
     if not (here / "checks").is_dir():
         return next((folder.parent for folder in (here, *here.parents) if folder.name == "checks"), here)
@@ -87,7 +87,7 @@ def _shared(path: Path) -> Json:
 
     A file that does not speak of us is left to others, also where it is no TOML.
     """
-    text = path.read_text("utf-8", "replace")
+    text = _bytes(path).decode("utf-8", "replace")
     if "inv" not in text.casefold():
         return None
     try:
@@ -103,7 +103,12 @@ def _shared(path: Path) -> Json:
                 code="UNKNOWN_KEY", place=_line(path, text, names[-1]), hint="did you mean [tool.invcheck]?",
             )  # fmt: skip
     tool = values.get("tool")
-    return tool.get("invcheck") if isinstance(tool, dict) else None
+    shared = tool.get("invcheck") if isinstance(tool, dict) else tool
+    if shared is not None and not isinstance(shared, dict):
+        name = "tool.invcheck" if isinstance(tool, dict) else "tool"
+        place = _line(path, text, name.rpartition(".")[2])
+        raise ConfigError(f"{name} is a table, got {shared!r}", code="WRONG_TYPE", place=place, hint="begin it with [tool.invcheck]")
+    return shared
 
 
 def _paths(values: Mapping[str, Json]) -> Iterator[tuple[str, ...]]:
@@ -127,8 +132,15 @@ def _line(path: Path, text: str, name: str) -> Place:
     return next((Place(path.name, number, len(hit[1]) + 1) for number, hit in found), Place(path.name))
 
 
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"this file cannot be read: {error.strerror}", code="UNREADABLE_FILE", place=Place(path.name)) from None
+
+
 def _read(path: Path) -> dict[str, Json]:
-    text = decode(path.read_bytes(), path.name)
+    text = decode(_bytes(path), path.name)
     import tomllib  # noqa: PLC0415  # a project without settings does not pay for it
 
     try:

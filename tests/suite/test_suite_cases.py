@@ -76,6 +76,18 @@ def test_a_number_at_the_end_may_be_cut_off(tmp_path: Path, last: str) -> None:
     assert plain(read(tmp_path, "jsonl: rows", '7\n{"q": 1}')[0]) == [("1", 7), ("2", {"q": 1})]
 
 
+def test_a_data_file_without_rights_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It costs its own check only."""
+
+    def read_bytes(path: Path) -> bytes:
+        if path.name == "rows":
+            raise PermissionError(13, "Permission denied")
+        return b"check: a\napp: a:b\nexpect: [{calls: 1}]\ncases: {jsonl: rows}\n"
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    assert read(tmp_path, "jsonl: rows", "1\n") == ((), ["UNREADABLE_FILE checks/a.yaml:4:16"])
+
+
 @pytest.mark.parametrize("empty", ["", " ", "\t", "a\nb"])
 def test_an_id_is_a_text_of_one_line(tmp_path: Path, empty: str) -> None:
     """A case is selected and reported by its id, so it has to be something: in the check, in a row, in a column."""

@@ -69,6 +69,9 @@ def _from_file(kind: str, name: str, at: At, root: Path, mistakes: Mistakes) -> 
         mistakes.found.append(error)
         mistakes.add("NOT_UTF8", f"{file} cannot be read", at)
         return None
+    except OSError as error:
+        mistakes.add("UNREADABLE_FILE", f"{file} cannot be read: {error.strerror}", at)
+        return None
     rows = _json_lines(text, file, wrong) if kind == "jsonl" else _csv(text, file, wrong)
     found = [_row(row, place, wrong) for row, place in rows]
     if wrong:

@@ -43,6 +43,8 @@ def read_file(root: Path, file: str) -> tuple[list[Check], list[CheckFileError]]
         value, places = read(text, file)
     except CheckFileError as error:
         return [], [error]
+    except OSError as error:
+        return [], [CheckFileError(f"this file cannot be read: {error.strerror}", code="UNREADABLE_FILE", place=Place(file))]
     mistakes = Mistakes(file, text, places)
     checks: list[Check] = []
     for spec, at in _entries(value, mistakes):
