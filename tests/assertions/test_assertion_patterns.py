@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invcheck.assertions.patterns import differing, mismatch, refuse
+from invcheck.assertions.difference import difference
+from invcheck.assertions.patterns import mismatch, refuse
 from invcheck.errors import UsageError
 from invcheck.paths import equal
 
@@ -96,7 +97,7 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.di
 @given(VALUES, VALUES)
 def test_two_values_differ_exactly_where_they_are_not_equal(one: Any, two: Any) -> None:
     """A place is told if and only if the values are not the same JSON."""
-    assert (differing(one, two) is None) is equal(one, two)
+    assert (difference(one, two) is None) is equal(one, two)
 
 
 @given(VALUES)

@@ -40,13 +40,17 @@ DOCUMENT = {
             LedgerRows(every={"tenant": "$.input.text"}),
             ("$.ledger[0].tenant", None, '"acme"'),
         ),
-        (LedgerRows(sum={"cost": 0.6}), LedgerRows(sum={"cost": 0.7}), ("$.ledger[*].cost", "0.7 in sum", "0.6")),
+        (LedgerRows(sum={"cost": 0.6}), LedgerRows(sum={"cost": 0.7}), ("$.ledger[*].cost", "exactly 0.7 in sum", "0.6")),
         (
             LedgerRows(sum={"tokens": "$.input.budget"}),
             LedgerRows(sum={"tokens": {"max": 300}}),
             ("$.ledger[*].tokens", "at most 300 in sum", "360"),
         ),
-        (LedgerRows(sum={"tokens": {"min": 1, "max": 360}}), LedgerRows(sum={"tokens": 0}), ("$.ledger[*].tokens", "0 in sum", "360")),
+        (
+            LedgerRows(sum={"tokens": {"min": 1, "max": 360}}),
+            LedgerRows(sum={"tokens": 0}),
+            ("$.ledger[*].tokens", "exactly 0 in sum", "360"),
+        ),
         (
             Effects(["search", "ticket"]),
             Effects(["ticket", "search"]),
@@ -73,7 +77,7 @@ def test_a_sum_is_that_of_the_decimals() -> None:
     rows = [{"cost": 0.1}] * 10
     assert LedgerRows(sum={"cost": 1}).each({"ledger": rows}) is None
     assert Waits(total=0.3).each({"waits": [0.1, 0.2]}) is None
-    assert LedgerRows(sum={"cost": "$.total"}).each({"ledger": rows, "total": 1.5}).expected == "1.5 in sum (as $.total)"
+    assert LedgerRows(sum={"cost": "$.total"}).each({"ledger": rows, "total": 1.5}).expected == "exactly 1.5 ($.total) in sum"
 
 
 @pytest.mark.parametrize(
@@ -142,9 +146,9 @@ def test_no_rows_are_shown_as_none() -> None:
         ({"ledger": {"allow-empty": True}}, ("ledger",), "say at least one of count, every, sum"),
         ({"ledger": {"every": {}}}, ("ledger", "every"), "every must be a mapping"),
         ({"ledger": {"sum": {}}}, ("ledger", "sum"), "sum needs at least one field"),
-        ({"ledger": {"sum": {"cost": "1"}}}, ("ledger", "sum"), "the sum of cost needs a number"),
+        ({"ledger": {"sum": {"cost": "1"}}}, ("ledger", "sum"), "the sum of cost: it must be a number"),
         ({"ledger": {"sum": {"cost": {"least": 1}}}}, ("ledger", "sum"), "the sum of cost needs a number"),
-        ({"ledger": {"sum": {"cost": "$.x[*]"}}}, ("ledger", "sum"), "can select several values"),
+        ({"ledger": {"sum": {"cost": "$.x[*]"}}}, ("ledger", "sum"), "$.x[*] may be many values"),
         ({"effects": {"every": {}}}, ("effects", "every"), "every must be a mapping"),
         ({"effects": {"allow-empty": True}}, ("effects",), "say at least one of names, count, every"),
     ],

@@ -32,9 +32,9 @@ def test_the_same_in_every_run() -> None:
 @pytest.mark.parametrize(
     ("one", "two", "place", "expected", "got"),
     [
-        ({"a": [1]}, {"a": [1, 2]}, "$.a", "[1]", "[1, 2]"),
-        ({"a": {"x": 1}}, {"a": {"y": 1}}, "$.a.x", "1", "nothing"),
-        ({"a": {}}, {"a": {"y": 1}}, "$.a.y", "nothing", "1"),
+        ({"a": [1]}, {"a": [1, 2]}, "$.a[1]", "no such item", "2"),
+        ({"a": {"x": 1}}, {"a": {"y": 1}}, "$.a.x", "1", "no such field"),
+        ({"a": {}}, {"a": {"y": 1}}, "$.a.y", "no such field", "1"),
         ({"a": True}, {"a": 1}, "$.a", "true", "1"),
         ({"a": 1}, {"a": 1.0}, "$.a", '{"$.a":1}', '{"$.a":1.0}'),
         ({"a": "\ud800"}, {"a": "x"}, "$.a", r'"\ud800"', '"x"'),

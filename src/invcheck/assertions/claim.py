@@ -80,7 +80,7 @@ class Claim:
         if name in self._operands:
             return paths.operand(value)
         if name in self._selectors and not isinstance(value, paths.Path):
-            return paths.compile_path(value)
+            return paths.compile_path(value)  # type: ignore[arg-type]  # it refuses what is no text
         if name in self.nested:
             return inner(value)
         if not fits(self._kinds[name], value):

@@ -114,29 +114,6 @@ def _object(pattern: Mapping[str, Json], value: Json, at: str, document: Json) -
     return chosen(mismatch(wanted, value[name], below(at, name), document) for name, wanted in pattern.items())
 
 
-def differing(one: Json, other: Json, at: str = "$") -> tuple[str, str, str] | None:
-    """Give the first place where two values differ, in their own order, and what stands there in each; None for the same.
-
-    >>> differing({"a": [1, 2]}, {"a": [1, 3]})
-    ('$.a[1]', '2', '3')
-    """
-    if isinstance(one, dict) and isinstance(other, dict):
-        for name in (*one, *(name for name in other if name not in one)):
-            if name not in one or name not in other:
-                return below(at, name), _shown(one, name), _shown(other, name)
-            if (found := differing(one[name], other[name], below(at, name))) is not None:
-                return found
-        return None
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        found_all = (differing(mine, its, below(at, index)) for index, (mine, its) in enumerate(zip(one, other, strict=True)))
-        return next((found for found in found_all if found is not None), None)
-    return None if equal(one, other) else (at, show(one), show(other))
-
-
-def _shown(value: dict[str, Json], name: str) -> str:
-    return show(value[name]) if name in value else "nothing"
-
-
 def fused(fuser: Fuser, pattern: Mapping[str, Json]) -> bool:
     """Write lines that let through only what surely matches a pattern of plain members; False when there are others."""
     try:

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from invcheck.assertions import bounds
-from invcheck.assertions.breaks import Break, nothing, wrong_type
+from invcheck.assertions.breaks import Break
 from invcheck.assertions.claim import invalid
-from invcheck.assertions.fitting import fits
-from invcheck.paths import Path, equal, kind, operand
+from invcheck.assertions.difference import difference
+from invcheck.errors import UsageError
+from invcheck.paths import operand
 from invcheck.show import show
 from invcheck.vocabulary import Json
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 NUMBERS = ("integer", "number")
 
 
 def refuse(wanted: Json, what: str, field: str) -> None:
     """Refuse what is neither a number, nor ``{min, max}`` that some number keeps, nor a path to one number."""
-    if isinstance(wanted, str) and wanted.startswith("$"):
-        path = operand(wanted)
-        if isinstance(path, Path) and not path.singular:
-            raise invalid(f"{what}: {wanted} can select several values, and one number is compared", field)
-        return
-    ends = list(wanted.values()) if isinstance(wanted, Mapping) else [wanted]
-    known = not isinstance(wanted, Mapping) or (wanted and wanted.keys() <= {"min", "max"})
-    if not known or not all(fits("float", end) for end in ends):
+    if isinstance(wanted, Mapping) and (not wanted or wanted.keys() - {"min", "max"}):
         raise invalid(f"{what} needs a number or {{min, max}}, got {show(wanted)}", field)
-    if isinstance(wanted, Mapping) and "min" in wanted and "max" in wanted and wanted["min"] > wanted["max"]:
-        raise invalid(f"{what}: min {show(wanted['min'])} is above max {show(wanted['max'])}, which no number can keep", field)
+    low, high = _sides(wanted)
+    try:
+        bounds.refuse(what, {"min": low, "max": high} if isinstance(wanted, Mapping) else {"it": low}, whole=False, floor=False)
+    except UsageError as error:
+        error.fields["field"] = field
+        raise
 
 
 def within(value: Any, wanted: Json) -> bool:
@@ -40,9 +35,8 @@ def within(value: Any, wanted: Json) -> bool:
     >>> within(3, 3), within(3, {"max": 2}), within(3, {"min": 3, "max": 4})
     (True, False, True)
     """
-    if not isinstance(wanted, Mapping):
-        return bool(value == wanted)
-    return ("min" not in wanted or value >= wanted["min"]) and ("max" not in wanted or value <= wanted["max"])
+    low, high = (wanted.get("min"), wanted.get("max")) if isinstance(wanted, Mapping) else (wanted, wanted)
+    return bounds.within(value, *(None if end is None else bounds.Limit(end) for end in (low, high)))
 
 
 def most(wanted: Json) -> int | None:
@@ -79,34 +73,28 @@ def same_list(at: str, wanted: Sequence[Json] | None, found: list[Json]) -> Brea
         return None
     if len(wanted) != len(found):
         return Break(at, show(list(wanted)), show(found))
-    place = next((place for place, (one, two) in enumerate(zip(wanted, found, strict=True)) if not equal(one, two)), None)
-    if place is None:
-        return None
-    return Break(f"{at}[{place}]", f"{show(wanted[place])}, as in {show(list(wanted))}", f"{show(found[place])}, in {show(found)}")
+    first = difference(list(wanted), found, at)
+    return first and Break(first[0], f"{first[1]}, as in {show(list(wanted))}", f"{first[2]}, in {show(found)}")
 
 
 def summed(at: str, wanted: Json, values: Sequence[float], document: Json) -> Break | None:
     """Compare the exact decimal sum of some numbers with a number, a range or the number at a path."""
-    source = ""
-    if isinstance(wanted, str):
-        path = operand(wanted)
-        found = path.values(document) if isinstance(path, Path) else []
-        if isinstance(path, Path) and not found:
-            return nothing(path, "a number to compare the sum with")
-        wanted, source = found[0], f" (as {wanted})"
-        if kind(wanted) not in NUMBERS:
-            return wrong_type(source[5:-1], "number to compare the sum with", wanted)
-    total = sum(map(_exact, values), _exact(0))
-    ends = {name: _exact(end) for name, end in wanted.items()} if isinstance(wanted, Mapping) else _exact(wanted)
-    if within(total, ends):
-        return None
-    return Break(at, f"{said(wanted)} in sum{source}", show(int(total) if total.denominator == 1 else float(total)))
+    from invcheck.assertions.exact import judged, spelled, total  # noqa: PLC0415  # it loads decimal, for sums only
+
+    ends = bounds.ends(*_sides(wanted), document)
+    if isinstance(ends, Break):
+        return ends
+    came_to = total(values)
+    broken = judged(came_to, *ends, at, "", spelled(came_to))
+    if broken is not None:
+        broken.expected += " in sum"
+    return broken
 
 
-def _exact(value: float) -> Fraction:
-    from fractions import Fraction  # noqa: PLC0415  # it loads decimal, for sums only
-
-    return Fraction(repr(value))
+def _sides(wanted: Json) -> tuple[bounds.Side, bounds.Side]:
+    """Give what is wanted as two ends; where one value is wanted both are the same."""
+    low, high = (wanted.get("min"), wanted.get("max")) if isinstance(wanted, Mapping) else (wanted, wanted)
+    return (None if low is None else operand(low), None if high is None else operand(high))
 
 
 def fused(name: str, wanted: Json) -> str:

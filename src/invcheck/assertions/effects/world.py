@@ -5,9 +5,9 @@ from __future__ import annotations
 from invcheck.assertions import patterns, quantities
 from invcheck.assertions.breaks import Break, chosen, nothing, wrong_type
 from invcheck.assertions.claim import Amount, Operand, invalid
+from invcheck.assertions.difference import difference
 from invcheck.assertions.effects.part import Listed, Part, empty_list
 from invcheck.assertions.fuse import Fuser
-from invcheck.assertions.patterns import differing
 from invcheck.assertions.values import Judged, all_keep, none_keeps
 from invcheck.paths import below, compile_path, kind
 from invcheck.show import show
@@ -233,5 +233,5 @@ class Unchanged(Part):
         missing = next((when for when in ("before", "after") if not isinstance(read, dict) or when not in read), None)
         if missing is not None:
             return nothing(compile_path(below(at, missing)), "what the probe read")
-        found = differing(read["before"], read["after"], below(at, "after"))
+        found = difference(read["before"], read["after"], below(at, "after"))
         return None if found is None else Break(found[0], f"{found[1]}, as before the app ran", found[2])

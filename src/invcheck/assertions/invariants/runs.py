@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from invcheck.assertions.breaks import Break, nothing
 from invcheck.assertions.claim import Claim, Selector, invalid
-from invcheck.assertions.patterns import differing
+from invcheck.assertions.difference import difference
 from invcheck.canonical import canonical, digest
 from invcheck.paths import Path
 from invcheck.show import show
@@ -73,7 +73,7 @@ def _difference(one: Json, two: Json) -> tuple[str, str, str] | None:
     for where in (*old, *(where for where in new if where not in old)):
         if where not in old or where not in new:
             return where, *(show(each[where]) if where in each else "nothing" for each in (old, new))
-        if (found := differing(old[where], new[where], where)) is not None:
+        if (found := difference(old[where], new[where], where)) is not None:
             return found
     return None
 

@@ -1,26 +1,21 @@
-"""How much it came to: sums, tokens, money and virtual seconds.
-
-Sums are exact: integers as integers, other numbers as decimals, by the shortest decimal text of each, which is the text
-that stands in JSON. So 0.1 and 0.2 make 0.3.
-"""
+"""How much it came to: sums, tokens, money and virtual seconds; sums are exact (see `exact`)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from decimal import Context, Decimal, Inexact
+from decimal import Decimal
 from typing import ClassVar, Literal
 
 from invcheck import paths
 from invcheck.assertions import bounds
-from invcheck.assertions.bounds import Limit, is_number
+from invcheck.assertions.bounds import is_number
 from invcheck.assertions.breaks import Break, nothing, wrong_type
 from invcheck.assertions.claim import Claim, Operand, Selector, invalid
+from invcheck.assertions.exact import EXACT, exact, judged, spelled, total
 from invcheck.paths import Match, compile_path
 from invcheck.show import listed
 from invcheck.vocabulary import Json
 
-_EXACT = Context(prec=10_000, traps=[Inexact])
 _USAGE, _ELAPSED = compile_path("$.usage"), compile_path("$.elapsed")
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?")
 _KINDS = {
@@ -31,41 +26,6 @@ _KINDS = {
     "cache-creation": ("cache_creation_input_tokens",),
     "reasoning": ("reasoning_output_tokens",),
 }
-
-
-def exact(number: float | Decimal) -> Decimal:
-    """Give a number as the decimal that its shortest text spells.
-
-    >>> exact(0.1)
-    Decimal('0.1')
-    """
-    return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
-
-
-def total(numbers: Iterable[int | float | Decimal]) -> int | Decimal:
-    """Add numbers exactly; integers alone give an integer.
-
-    >>> total([0.1, 0.2]), total([2**60, 1])
-    (Decimal('0.3'), 1152921504606846977)
-    """
-    rows = list(numbers)
-    if all(isinstance(number, int) for number in rows):
-        return sum(rows)  # type: ignore[arg-type]  # integers, as was just seen
-    result = Decimal(0)
-    for number in rows:
-        result = _EXACT.add(result, exact(number))
-    return result
-
-
-def _spelled(number: int | Decimal) -> str:
-    return f"{number.normalize(_EXACT):f}" if isinstance(number, Decimal) else str(number)
-
-
-def _judged(number: int | Decimal, low: Limit | None, high: Limit | None, at: str, unit: str, got: str) -> Break | None:
-    value = exact(number)
-    if (low is None or exact(low.number) <= value) and (high is None or value <= exact(high.number)):
-        return None
-    return Break(at, bounds.phrase(low, high, unit), got)
 
 
 class Sum(Claim):
@@ -105,7 +65,7 @@ class Sum(Claim):
             return wrong_type(wrong.path, "a number", wrong.value)
         values = [match.value for match in found]
         came_to = total(values)
-        return _judged(came_to, *ends, self.path().text, "", f"{_spelled(came_to)}, the sum of {listed(values)}")
+        return judged(came_to, *ends, self.path().text, "", f"{spelled(came_to)}, the sum of {listed(values)}")
 
     def reads(self) -> tuple[paths.Path, ...]:
         """What is added, and what the ends are taken from."""
@@ -148,7 +108,7 @@ class Tokens(Claim):
             return used
         unit = "tokens" if self.which == "total" else f"{self.which} tokens"
         at = "$.usage" if self.which == "total" else f"$.usage.{_KINDS[self.which][0]}"
-        return _judged(sum(used), *ends, at, unit, bounds.counted(sum(used), unit))
+        return judged(sum(used), *ends, at, unit, bounds.counted(sum(used), unit))
 
     def reads(self) -> tuple[paths.Path, ...]:
         """The usage, and what the ends are taken from."""
@@ -206,7 +166,7 @@ class Cost(Claim):
         if isinstance(came_to, Break):
             return came_to
         cost, got = came_to
-        return _judged(cost, *ends, "$.usage" if self.of is None else self.path().text, "", got)
+        return judged(cost, *ends, "$.usage" if self.of is None else self.path().text, "", got)
 
     def reads(self) -> tuple[paths.Path, ...]:
         """The usage or the costs, and what the ends are taken from."""
@@ -223,9 +183,9 @@ class Cost(Claim):
         if plain < 0:
             return Break("$.usage", "input tokens that include the cached", f"{used[0]} input, {sum(cached)} cached", decided=False)
         bought = zip(self.bought, (plain, used[1], *cached), strict=True)
-        parts = [_EXACT.multiply(Decimal(tokens), exact(prices.get(name, prices["input"]))) for name, tokens in bought]
-        cost = exact(total(parts)).scaleb(-6, _EXACT)
-        return cost, f"{_spelled(cost)}, for {used[0]} input and {used[1]} output tokens"
+        parts = [EXACT.multiply(Decimal(tokens), exact(prices.get(name, prices["input"]))) for name, tokens in bought]
+        cost = exact(total(parts)).scaleb(-6, EXACT)
+        return cost, f"{spelled(cost)}, for {used[0]} input and {used[1]} output tokens"
 
     def _of_costs(self, document: Json) -> tuple[int | Decimal, str] | Break:
         found = self.path().find(document)
@@ -237,7 +197,7 @@ class Cost(Claim):
             if isinstance(cost, Break):
                 return cost
             costs.append(cost)
-        return total(costs), f"{_spelled(total(costs))}, the sum of {listed(match.value for match in found)}"
+        return total(costs), f"{spelled(total(costs))}, the sum of {listed(match.value for match in found)}"
 
 
 class Latency(Claim):
@@ -267,7 +227,7 @@ class Latency(Claim):
             return nothing(_ELAPSED, "virtual seconds")
         if not is_number(found[0]):
             return wrong_type("$.elapsed", "virtual seconds", found[0])
-        return _judged(exact(found[0]), *ends, "$.elapsed", "virtual seconds", bounds.counted(found[0], "virtual seconds"))
+        return judged(exact(found[0]), *ends, "$.elapsed", "virtual seconds", bounds.counted(found[0], "virtual seconds"))
 
     def reads(self) -> tuple[paths.Path, ...]:
         """The virtual seconds, and what the ends are taken from."""

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from invcheck.assertions.idle import refuse_idle_schema
-
 from invcheck.assertions import lowered, models, schemas, validators
 from invcheck.assertions.breaks import Break, wrong_type
 from invcheck.assertions.claim import Selector, invalid
+from invcheck.assertions.idle import refuse_idle_schema
 from invcheck.assertions.schemas import plainly
 from invcheck.assertions.values import Judged, Values, over
 from invcheck.errors import NotJson

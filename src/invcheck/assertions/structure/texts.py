@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,13 @@ from invcheck.assertions import lowered
 from invcheck.assertions.bounds import counted
 from invcheck.assertions.breaks import Break, nothing, wrong_type
 from invcheck.assertions.claim import Operand, Selector, invalid
+from invcheck.assertions.difference import difference
 from invcheck.assertions.idle import refuse_idle
 from invcheck.assertions.schemas import plainly
 from invcheck.assertions.values import Judged, Values, over
 from invcheck.errors import UsageError
 from invcheck.freeze import frozen
-from invcheck.paths import Literal, Match, Path, below, equal
+from invcheck.paths import Literal, Match, Path
 from invcheck.show import show
 from invcheck.vocabulary import Json
 
@@ -180,33 +181,11 @@ class StartsWith(Values):
 
 
 def _differs(want: Json, match: Match, source: Path | None = None) -> Break | None:
-    found = _difference(want, match.value, match.path)
+    found = difference(want, match.value, match.path)
     if found is None:
         return None
     at, expected, got = found
     return Break(at, f"{expected}, as at {source}" if source else expected, got)
-
-
-def _difference(want: Json, got: Json, at: str) -> tuple[str, str, str] | None:
-    """Give the first place where two values differ, with what was expected and what was found there."""
-    if isinstance(want, dict) and isinstance(got, dict):
-        return _first_of(want, got, [*want, *(key for key in got if key not in want)], at, "field")
-    if isinstance(want, list) and isinstance(got, list):
-        wants, gots = dict(enumerate(want)), dict(enumerate(got))
-        return _first_of(wants, gots, range(max(len(want), len(got))), at, "item")
-    return None if equal(want, got) else (at, show(want), show(got))
-
-
-def _first_of(want: Json, got: Json, steps: Sequence[str | int], at: str, word: str) -> tuple[str, str, str] | None:
-    for step in steps:
-        here = below(at, step)
-        if step not in got:
-            return here, show(want[step]), f"no such {word}"
-        if step not in want:
-            return here, f"no such {word}", show(got[step])
-        if found := _difference(want[step], got[step], here):
-            return found
-    return None
 
 
 def _begins(match: Match, text: str) -> Break | None:
