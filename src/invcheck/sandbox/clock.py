@@ -85,17 +85,19 @@ class VirtualClock:
         self._record.wait(seconds)
         self.advance(seconds)
         if other_threads():
-            real_sleep(self._turn(seconds))  # the other threads get their turn, as they would in a real sleep
+            if self._tired():
+                real_sleep(seconds)  # a place of its own, by which `threads` knows who stays here
+            real_sleep(0)  # the other threads get their turn, as they would in a real sleep
 
     def tire(self) -> None:
-        """Let the next hundred waits be the last that pass at once: the app has returned, and some daemon sleeps for ever."""
-        self._left = 100
+        """Let the next twenty waits be the last that pass at once: the app has returned, and some daemon sleeps for ever."""
+        self._left = 20
 
-    def _turn(self, seconds: float) -> float:
+    def _tired(self) -> bool:
         if self._left is None:
-            return 0
+            return False
         self._left -= 1
-        return 0 if self._left >= 0 else seconds
+        return self._left < 0
 
     def note(self, seconds: float) -> None:
         """Note a wait that the event loop will carry out."""

@@ -24,6 +24,7 @@ PATIENCE = 2.0
 """Real seconds that a thread at work is waited for."""
 
 _STANDS = 0.5  # real seconds after which a daemon in a wait of the standard library counts as one that idles
+_SETTLES = 0.02  # the same where a thread has idled before
 _LOOK = 0.001
 _TICKS = 2  # of processor time: a thread that stands still takes none, and one that runs in a circle stands still as well
 _LIBRARY = os.path.dirname(os.__file__) + "/"  # noqa: PTH120  # compared with the file names of code objects
@@ -52,13 +53,14 @@ def settle(record: Record) -> None:
             break
         clock.real_sleep(_LOOK)
         now = clock.real_monotonic()
+    else:
+        left = {ident: frame for ident, frame in _others() if not _rests(frame)}
     named = {thread.ident: thread for thread in threading.enumerate()}
-    for ident, frame in _others():
-        if not _rests(frame):
-            thread = named.get(ident)
-            spot, _, spent = stands.get(ident, ((), 0, 0))
-            still = thread is not None and spot == _spot(frame) and _spent(thread) - spent <= _TICKS
-            _leave(record, ident, thread, frame, still=still)
+    for ident, frame in left.items():  # as they were found: who idled a moment ago may just be looking round
+        thread = named.get(ident)
+        spot, _, spent = stands.get(ident, ((), 0, 0))
+        still = thread is not None and (now - began < PATIENCE or (spot == _spot(frame) and _spent(thread) - spent <= _TICKS))
+        _leave(record, ident, thread, frame, spot if still else None)
 
 
 def _others() -> list[tuple[int, FrameType]]:
@@ -84,7 +86,7 @@ def _idles(ident: int, frame: FrameType, spot: _Spot, since: float, now: float) 
         return False
     file = frame.f_code.co_filename
     waits = file in _SLEEPS or (file.startswith(_LIBRARY) and "site-packages" not in file)
-    return spot in _known or (waits and now - since >= _STANDS and _daemon(ident))
+    return now - since >= (_SETTLES if spot in _known else _STANDS) and (spot in _known or (waits and _daemon(ident)))
 
 
 def _notified(frame: FrameType) -> bool:
@@ -108,12 +110,12 @@ def _spent(thread: threading.Thread | None) -> int:
     return int(fields[11]) + int(fields[12])
 
 
-def _leave(record: Record, ident: int, thread: threading.Thread | None, frame: FrameType, *, still: bool) -> None:
+def _leave(record: Record, ident: int, thread: threading.Thread | None, frame: FrameType, spot: _Spot | None) -> None:
     found = ambient.nearest(frame)
     where = found[0] if found else "".join("N" if sign.isdigit() else sign for sign in thread.name) if thread else "a thread"
-    if still:
-        _known.add(_spot(frame))
-    if still and _daemon(ident):
+    if spot is not None:
+        _known.add(spot)
+    if spot is not None and _daemon(ident):
         record.ambient["thread", where] = 1
     else:
         record.latch(
