@@ -21,11 +21,11 @@ def plain(result: Result) -> dict[str, Json]:
 
 
 def plain_finding(finding: Finding) -> dict[str, Json]:
-    """Give a finding as plain JSON without the fields that are None."""
+    """Give a finding as plain JSON without the fields that are None, and without ``alone`` where its trial shows it."""
     out = {field.name: getattr(finding, field.name) for field in fields(finding)}
     out["verdict"] = finding.verdict.value
     out["place"] = spot(finding.place)
-    return {name: value for name, value in out.items() if value is not None}
+    return {name: value for name, value in out.items() if value is not None and (name, value) != ("alone", True)}
 
 
 def build(data: dict[str, Any]) -> Result:
