@@ -10,6 +10,7 @@ from eight import BANNED
 
 from invcheck import Absent, Between, Calls, Each, Equals, Fields, Length, Subset, Type
 from invcheck._judge import Judge
+from invcheck.vocabulary import Verdict
 
 Json = Any
 
@@ -58,9 +59,10 @@ def main(shape: str, file: str, result: str) -> None:
     failing, number = {}, 0
     for _, row, _, findings in judge.rows(file, document=observation if shape == "rows" else None):
         number += 1
-        if findings:
+        broken = [found for found in findings if found.verdict is not Verdict.UNJUDGED] if findings else ()
+        if broken:
             ident = row["id"] if shape == "rows" else row["input"]["id"]
-            failing[ident] = sorted({"parse" if found.assertion is None else names[found.assertion] for found in findings})
+            failing[ident] = sorted({"parse" if found.assertion is None else names[found.assertion] for found in broken})
     with open(result, "w", encoding="utf-8") as out:  # noqa: PTH123  # pathlib is slow to import
         json.dump({"n": number, "failing": failing}, out)
 
