@@ -229,7 +229,7 @@ class Double:
         lanes = self._source.lanes
         if not isinstance(call.lane, str | None) or call.lane not in lanes:
             raise _undeclared(call.lane, lanes)
-        with self._locks.setdefault(call.lane, Lock()):
+        with self._locks.get(call.lane) or self._locks.setdefault(call.lane, Lock()):
             return self._source.draw(call)
 
     def _verified(self, call: Call, outcome: Outcome | str, render: Render) -> Reply:

@@ -108,7 +108,6 @@ class Path:
             raise Unevaluated(f"{self.text} cannot be evaluated: {type(error).__name__}", code="PATH_FAILED") from error
 
 
-@lru_cache(4096)
 def compile_path(text: str) -> Path:
     """Compile a JSONPath, or raise PathError with the column (from 1), a caret line and a hint.
 
