@@ -280,11 +280,6 @@ YAML = """
         ledger: {logging: shop, fields: [message]}
         cases: [{id: "1", input: x}]
         expect: [{ledger: {count: 0}}]
-      - check: a log is no state
-        app: shop:echo
-        probes: {log: {logging: shop, fields: [message]}}
-        cases: [{id: "1", input: x}]
-        expect: [{equals: {of: $.output, to: x}}]
       - check: a setup that raises
         app: shop:echo
         setup: setups:fail
@@ -520,11 +515,6 @@ def test_a_ledger_that_is_not_there_is_no_verdict(told: Told) -> None:
             "PROBE_MISSING",
             "before the app ran: nowhere.db does not exist",
         ),
-        (
-            "a log is no state[1]",
-            "PROBE_FAILED",
-            "before the app ran: log records of 'shop' are heard as they happen, so they cannot be a state",
-        ),
     ],
 )
 def test_a_state_that_cannot_be_read_is_no_verdict(name: str, code: str, said: str, told: Told) -> None:
@@ -562,7 +552,7 @@ def test_a_missing_setup_leaves_the_rest(told: Told) -> None:
         "shop has no 'fail_setup' (for 'shop:fail_setup')",
     )
     assert problem["place"]["file"] == "checks/check_trial.py"
-    assert len(told.cases) == 43
+    assert len(told.cases) == 42
 
 
 def test_no_result_names_a_folder_of_this_machine(told: Told, shared: Shop) -> None:

@@ -35,21 +35,11 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
     none sees what another left behind; where user code has started threads, which a fork would lose, one is handled here,
     and the worker says that it is spent. InvcheckError in a process that is no worker.
     """
-    import faulthandler  # noqa: PLC0415  # the supervisor asks a stuck worker where it stands
-    from signal import SIGUSR1, signal  # noqa: PLC0415  # the supervisor may import this module for its names alone
-
-    from invcheck.engines import stuck  # noqa: PLC0415  # likewise
+    from invcheck.engines import stuck  # noqa: PLC0415  # the supervisor may import this module for its names alone
 
     channel = inherited()
     if channel is None:
         raise InvcheckError("this process is no worker", hint="workers are started by `invcheck run`")
-
-    def waiting(_number: int, _frame: object) -> None:
-        _write(channel.frames, stuck.coroutines().encode("utf-8", "replace"))
-
-    # the C-level answer comes from inside C code too, and knows no coroutine that waits: the interpreter's own is added to it
-    signal(SIGUSR1, waiting)
-    faulthandler.register(SIGUSR1, file=channel.frames, all_threads=True, chain=True)
 
     def handle(task: Json) -> None:
         process, here = _process(), task["do"] in apart and bool(other_threads())
@@ -66,18 +56,20 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
             send({"spent": True})
         send(last)
 
+    listen = stuck.listener(channel.frames)
+    listen(True)
     answered = os.pipe()
     os.set_blocking(answered[0], False)
     for line in lines(channel.tasks):
         task = unpacked(line)
         if task["do"] in apart and not other_threads():
-            _in_child(partial(handle, task), answered)
+            _in_child(partial(handle, task), answered, listen)
             network.skip()
         else:
             handle(task)
 
 
-def _in_child(work: Callable[[], None], answered: tuple[int, int]) -> None:
+def _in_child(work: Callable[[], None], answered: tuple[int, int], listen: Callable[[bool], None]) -> None:
     """Do the work in a forked child; where it dies, this process dies the same way, and the supervisor sees it.
 
     The child says through the pipe ``answered`` that it came to its end: an app may leave with status 0, or become another
@@ -88,7 +80,9 @@ def _in_child(work: Callable[[], None], answered: tuple[int, int]) -> None:
         work()
         _write(answered[1], b".")
         _leave(0)
+    listen(False)
     code = _exit_code(_wait(child, 0)[1])
+    listen(True)
     if code < 0:
         import signal  # noqa: PLC0415  # only where something died
 

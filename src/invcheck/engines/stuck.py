@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from select import poll
 from typing import Any
 
@@ -25,10 +25,28 @@ def ask(pid: int, frames: int, root: str) -> str | None:
     for _ in range(_TRIES):
         poll().poll(_PAUSE)
         size = os.fstat(frames).st_size
-        # the worker answers too, and stands in no project frame while its child runs a case
         if size and (site := innermost(os.pread(frames, size, 0).decode("utf-8", "replace"), root)):
             return site
     return None
+
+
+def listener(frames: int, write: Callable[[int, bytes], object] = os.write) -> Callable[[bool], None]:
+    """Give what makes this process answer `ask` into ``frames``, or be deaf to it: two dumps at once into one file are none."""
+    import faulthandler  # noqa: PLC0415  # a worker's, not the supervisor's
+
+    def waiting(_number: int, _frame: object) -> None:
+        write(frames, coroutines().encode("utf-8", "replace"))
+
+    def listen(wanted: bool) -> None:
+        if not wanted:
+            faulthandler.unregister(signal.SIGUSR1)
+            signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+            return
+        # the C-level answer comes from inside C code too, and knows no coroutine that waits: the interpreter's own is added to it
+        signal.signal(signal.SIGUSR1, waiting)
+        faulthandler.register(signal.SIGUSR1, file=frames, all_threads=True, chain=True)
+
+    return listen
 
 
 def coroutines() -> str:
