@@ -8,12 +8,9 @@ from _thread import _count as other_threads
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from invcheck import binding
-from invcheck.asserts import claimed
+from invcheck import binding, escaped
 from invcheck.errors import CheckFileError, InvcheckError, NotJson, Unevaluated
 from invcheck.folders import Folders
 from invcheck.ledger import probe
@@ -34,9 +31,6 @@ _COUNTED = ("attempted", *map(str, State))
 
 OPTIMIZED = bool(sys.flags.optimize)
 """Whether this Python drops asserts: those of a check, and those that the app itself relies on."""
-
-_RENAMED = {"PatternError": "error"}
-"""Exceptions that newer Pythons call otherwise: the older name stands in every result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +138,7 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
     except BaseException as problem:  # a setup may raise anything, and is told apart from the app
         if _interrupted(problem):
             raise
-        told = _error(problem, folders, None)
+        told = escaped.told(problem, folders, None)
         where = f" in {told['where']}" if told["where"] else ""
         record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'}{where}"))
     else:
@@ -152,7 +146,7 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
         with unheard.listening() as heard:
             output, error = _driven(subject, arguments, folders)
         if heard:
-            record.latch(_in_threads(heard, folders))
+            record.latch(escaped.in_threads(heard, folders))
     elapsed = trial.clock.elapsed - start
     if other_threads():
         from invcheck.sandbox.threads import settle  # noqa: PLC0415  # an app without threads does not pay for it
@@ -202,7 +196,7 @@ def _driven(subject: Subject, arguments: dict[str, Any], folders: Folders) -> tu
     except BaseException as error:  # whatever leaves the app is what happened: it is judged, not handled
         if _interrupted(error):
             raise
-        return None, _error(error, folders, subject.check.file if subject.check.function is not None else None)
+        return None, escaped.told(error, folders, subject.check.file if subject.check.function is not None else None)
     return output, None
 
 
@@ -218,51 +212,6 @@ def _awaited(output: Any) -> object:
         return await output
 
     return asyncio.run(wait())
-
-
-def _error(error: BaseException, folders: Folders, check_file: str | None) -> dict[str, Json]:
-    """What escaped, without what differs between machines and Python versions.
-
-    The message is kept only where the project's own code raised; ``in_check`` marks an error of the check itself.
-    """
-    frames = _frames(error.__traceback__, folders.root)
-    innermost = frames[-1] if frames else None
-    where = next((frame for frame in reversed(frames) if frame), None)
-    module, _, name = f"{type(error).__module__}.{type(error).__qualname__}".rpartition(".")
-    told: dict[str, Json] = {
-        "type": _RENAMED.get(name, name),
-        "module": module,
-        "message": folders.spelt(str(error)) if innermost or isinstance(error, InvcheckError) else None,
-        "where": f"{where[0]}:{where[1]}" if where else None,
-    }
-    if check_file is not None and where is not None and where[0] == check_file:
-        told["in_check"] = {"line": where[2], "assertion": isinstance(error, AssertionError)}
-        if isinstance(error, AssertionError):
-            spoken = claimed(error.__traceback__, f"{folders.root}/{check_file}")
-            told["in_check"] |= {name: folders.spelt(text) for name, text in spoken.items()}
-    return told
-
-
-def _frames(traceback: TracebackType | None, root: Path) -> list[tuple[str, str, int] | None]:
-    """The call chain, outermost first: (file, function, line) of project frames, None for all others."""
-    frames: list[tuple[str, str, int] | None] = []
-    home = f"{root}/"
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        inside = code.co_filename.startswith(home) and "site-packages" not in code.co_filename and "/.venv/" not in code.co_filename
-        ours = f"{traceback.tb_frame.f_globals.get('__name__')}.".startswith("invcheck.")
-        if not ours:  # what a double raises is raised, for the app, where it asked
-            frames.append((code.co_filename[len(home) :], code.co_name, traceback.tb_lineno) if inside else None)
-        traceback = traceback.tb_next
-    return frames
-
-
-def _in_threads(heard: list[BaseException], folders: Folders) -> Finding:
-    """What ended the app's threads, in an order of its own, since theirs is chance."""
-    told = [_error(error, folders, None) for error in heard]
-    first, *more = sorted(f"{each['type']}: {each['message'] or '(no message)'} in {each['where']}" for each in told)
-    message = f"a thread of the app ended with {first}{f', and {len(more)} more' if more else ''}"
-    return Finding("THREAD_RAISED", Verdict.BROKEN, message, expected="no error", got=first, hint="catch it in the thread, or hand it over")
 
 
 def _errored(code: str, message: str, hint: str | None = None) -> Finding:
