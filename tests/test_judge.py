@@ -222,6 +222,21 @@ def test_an_expected_error_is_the_claims_business() -> None:
     assert Judge([expected, Equals("$.output.n", 1)], parse="json").trial({**OBSERVATION, "output": '{"n": 1}'})[1][0].code == "RAISES"
 
 
+def test_an_error_is_expected_by_what_is_claimed_alone() -> None:
+    """What would follow from a condition that is not kept, or stands for items, expects no error of the trial."""
+    document = {**OBSERVATION, "output": None, "error": ERROR}
+    expected = Raises("ValueError", calls=1)
+    said, unsaid = Equals("$.error.message", "no"), Equals("$.error.message", "yes")
+    for claim in (
+        Implies(unsaid, expected),
+        Implies(said, Implies(unsaid, expected)),
+        Each("$.calls[*].none[*]", expected, allow_empty=True),
+    ):
+        assert told([claim], document) == [("APP_RAISED", None)]
+    assert told([Implies(said, Implies(said, expected))], document) == []
+    assert told([Implies(expected, said)], document) == []
+
+
 def test_what_explains_an_error_is_told_instead_of_it() -> None:
     """An exhausted script and a blocked network are causes; the error that carried them out is not a second one."""
     exhausted = Finding("SCRIPT_EXHAUSTED", Verdict.BROKEN, "call 2 of 1")

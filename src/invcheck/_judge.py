@@ -8,7 +8,7 @@ from os import PathLike
 from typing import BinaryIO, NamedTuple
 
 from invcheck import rows
-from invcheck.assertions.claim import Claim
+from invcheck.assertions.claim import Claim, inner
 from invcheck.assertions.fuse import Fuser, fuse
 from invcheck.assertions.implied import NONE, Causes, Moot, asserted, causes
 from invcheck.assertions.negation import Not
@@ -60,7 +60,7 @@ class Judge:
         self.across = [question for question in questions if question.claim.arity == "across"]
         self.parses = parse == "json"
         self._raises = any(claim.key == "raises" for claim in claims)
-        self._inside = [each for claim in claims if claim.key != "raises" for each in _expecting(claim)]
+        self._inside = [claim for claim in claims if _expecting(claim)]
         self._script = any(_named(claim, "script-used") for claim in claims)
         self._fused, others = fuse([question.claim for question in self.each], self._before)
         self._others = {question.index for question in self.each if any(question.claim is other for other in others)}
@@ -163,7 +163,7 @@ else:
     def _causes(self, document: Json, latched: Sequence[Finding]) -> Causes:
         error = document.get("error")
         defect = parse_output(document) if self.parses and error is None else None
-        expected = self._raises or (error is not None and any(claim.each(document) is None for claim in self._inside))
+        expected = self._raises or (error is not None and any(_expected(claim, document) for claim in self._inside))
         return causes(document, latched, defect, raises=expected, script=self._script)
 
 
@@ -218,10 +218,23 @@ def _unusable(line: int, row: Json, error: Exception) -> Row:
     return Row(line, row, Verdict.ERRORED, (Finding(code, Verdict.ERRORED, one_line(f"line {line}: {told}"), got=one_line(told)),))
 
 
-def _expecting(claim: Claim) -> list[Claim]:
-    """Give the claims in a claim that an error is expected by: it is, where one of them is kept."""
-    inner = [each for name in claim.nested for each in getattr(claim, name) or ()]
-    return [claim] if claim.key == "raises" else [found for each in inner for found in _expecting(each)]
+def _expecting(claim: Claim) -> bool:
+    """Tell whether a claim may expect an error in some trials: of those that put others together only a condition speaks of the trial."""
+    return claim.key == "implies" and any(each.key == "raises" or _expecting(each) for each in _parts(claim))
+
+
+def _expected(claim: Claim, document: Json) -> bool:
+    """Tell whether this trial's error is expected: of what follows from a condition that is not kept nothing is claimed."""
+    if claim.key == "raises":
+        return claim.each(document) is None
+    if not _expecting(claim):
+        return False
+    condition = _parts(claim, "if_")
+    return all(Question(0, each).ask(document) is None for each in condition) and any(_expected(each, document) for each in _parts(claim))
+
+
+def _parts(claim: Claim, *names: str) -> list[Claim]:
+    return [each for name in names or sorted(claim.nested) for each in inner(getattr(claim, name))]
 
 
 def _named(claim: Claim, key: str) -> bool:
