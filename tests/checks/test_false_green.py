@@ -89,6 +89,8 @@ def test_a_double_that_no_trial_asks(model: str, small: Project) -> None:
     ran = small.run()
     assert (ran.status, ran.codes()) == (1, ["MODEL_UNASKED"]), ran.out + ran.err
     assert "say calls: 0" in ran.out
+    small.write({"checks/c.yaml": written("same-across-runs: $.calls", app="b:lazy", more=f"runs: 3\nmodel: {model}")})
+    assert small.run().codes() == ["MODEL_UNASKED"]
     small.write({"checks/c.yaml": written("calls: 0", app="b:lazy", more=f"runs: 3\nmodel: {model}")})
     assert small.run().status == 0
     small.write({"checks/c.yaml": written(kept, app="b:lazy", more="model: {script: [{reply: x, optional: true}]}")})
