@@ -130,28 +130,28 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
     output: object = None
     error: dict[str, Json] | None = None
     start, began = trial.clock.elapsed, False
-    try:
-        arguments = _prepared(subject, case, trial)
-        begin(trial)
-    except InvcheckError as problem:
-        record.latch(_errored(problem.code, f"before the app ran: {problem.message}", problem.hint))
-    except BaseException as problem:  # a setup may raise anything, and is told apart from the app
-        if _interrupted(problem):
-            raise
-        told = escaped.told(problem, folders, None)
-        where = f" in {told['where']}" if told["where"] else ""
-        record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'}{where}"))
-    else:
-        start, began = trial.clock.elapsed, True
-        with unheard.listening() as heard:
+    with unheard.listening() as heard:  # until the threads have come to rest: one may fail after the app's return
+        try:
+            arguments = _prepared(subject, case, trial)
+            begin(trial)
+        except InvcheckError as problem:
+            record.latch(_errored(problem.code, f"before the app ran: {problem.message}", problem.hint))
+        except BaseException as problem:  # a setup may raise anything, and is told apart from the app
+            if _interrupted(problem):
+                raise
+            told = escaped.told(problem, folders, None)
+            where = f" in {told['where']}" if told["where"] else ""
+            record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'}{where}"))
+        else:
+            start, began = trial.clock.elapsed, True
             output, error = _driven(subject, arguments, folders)
-        if heard:
-            record.latch(escaped.in_threads(heard, folders))
-    elapsed = trial.clock.elapsed - start
-    if other_threads():
-        from invcheck.sandbox.threads import settle  # noqa: PLC0415  # an app without threads does not pay for it
+        elapsed = trial.clock.elapsed - start
+        if other_threads():
+            from invcheck.sandbox.threads import settle  # noqa: PLC0415  # an app without threads does not pay for it
 
-        settle(record)
+            settle(record)
+    if heard:
+        record.latch(escaped.in_threads(heard, folders))
     ran = _document(case, trial, record, output=output, error=error, elapsed=elapsed, began=began)
     record.close()
     return Ran(folders.document(ran.observation), ran.latched)

@@ -6,6 +6,7 @@ record at a time in a process: threads of the app share it, which a context vari
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock, Thread, current_thread, get_ident
@@ -32,6 +33,11 @@ class Verified(Protocol):
 
 
 _ARRIVALS = Lock()
+_process = os.getpid  # held on to, since an app may replace what stands in os
+_STAY = "let the trial's own process do it, or use threads in the test"
+
+tellers: list[Callable[[dict[str, Json]], None]] = []
+"""What carries a word from a child by fork to the process that is judged; see `from_child`."""
 
 
 class Record:
@@ -43,6 +49,7 @@ class Record:
     def __init__(self, seed: int = 0, clock: Waits | None = None) -> None:
         self.seed = seed
         self.clock = clock
+        self.process = _process()
         self.journal: list[dict[str, Json]] = []
         self.calls: list[dict[str, Json]] = []
         self.waits: list[float] = []
@@ -62,7 +69,12 @@ class Record:
         self.journal.append({"kind": kind, **fields})
 
     def arrive(self, entry: dict[str, Json]) -> None:
-        """Enter a call of a double, which gives the entry its ``n``; the double completes it in place."""
+        """Enter a call of a double, which gives the entry its ``n``; the double completes it in place.
+
+        A child by fork has a copy of this record that nobody reads: NotInTest there, and a finding here.
+        """
+        if _process() != self.process:
+            raise self._elsewhere("a call")
         with _ARRIVALS:
             n = entry["n"] = len(self.calls)
             self.calls.append(entry)
@@ -76,7 +88,9 @@ class Record:
         self.journal.append({"kind": "row", "row": row})
 
     def effect(self, name: str, **fields: Json) -> None:
-        """Enter something that the app did to the world."""
+        """Enter something that the app did to the world; of a child by fork as a call."""
+        if _process() != self.process:
+            raise self._elsewhere(f"the effect {name!r}")
         entry = {"name": name, **fields}
         self.effects.append(entry)
         self.note("effect", **entry)
@@ -103,6 +117,11 @@ class Record:
     def findings(self) -> list[Finding]:
         """Give what is wrong at the end: everything latched, then what the doubles have left over."""
         return [*self.latches, *(finding for double in self.doubles for finding in double.leftover())]
+
+    def _elsewhere(self, what: str) -> NotInTest:
+        for tell in tellers:
+            tell({"child": what, "seed": self.seed})
+        return NotInTest(f"{what} came from a child of the process that is judged", hint=_STAY)
 
     over = False
 
@@ -149,6 +168,15 @@ _late: list[tuple[int, Finding | dict[str, Json]]] = []
 def after_return(what: str) -> Finding:
     """Give the finding of something that arrived when its trial was over and had been judged."""
     return Finding("AFTER_RETURN", Verdict.ERRORED, f"{what} came after the app had returned and was not judged", hint=_AWAIT)
+
+
+def from_child(what: str, seed: int) -> None:
+    """Enter what a child by fork did in a trial: it was not judged, so the trial is errored."""
+    finding = Finding("CHILD_CALLED", Verdict.ERRORED, f"{what} came from a forked child and was not judged", hint=_STAY)
+    if _current is not None:
+        _current.latch(finding)
+    else:
+        _late.append((seed, finding))
 
 
 def late() -> list[tuple[int, Finding | dict[str, Json]]]:

@@ -39,6 +39,44 @@ APP = '''
         return tempfile.gettempdir()
 
 
+    def asks_in_child(word, model):
+        model("first")
+        child = os.fork()
+        if child == 0:
+            try:
+                model("extra")
+            except BaseException:
+                pass
+            os._exit(0)
+        os.waitpid(child, 0)
+        return word
+
+
+    def acts_in_child(word, pay):
+        child = os.fork()
+        if child == 0:
+            try:
+                pay()
+            except BaseException:
+                pass
+            os._exit(0)
+        os.waitpid(child, 0)
+        return word
+
+
+    def paying(trial):
+        return {"pay": trial.wrap(lambda: None, "pay")}
+
+
+    def raises_late(word):
+        def fail():
+            time.sleep(1)
+            raise KeyError(word)
+
+        threading.Thread(target=fail).start()
+        return word
+
+
     def in_thread(word):
         threading.Thread(target=lambda: (time.sleep(1), dial())).start()
         return word
@@ -154,6 +192,20 @@ YAML = """
         app: shop:in_child
         cases: [{id: "1", input: {word: hi}}]
         expect: [{type: {of: $.output, is: string}}]
+      - check: a child asks
+        app: shop:asks_in_child
+        model: {script: [one]}
+        cases: [{id: "1", input: {word: hi}}]
+        expect: [{calls: 1}]
+      - check: a child acts
+        app: shop:acts_in_child
+        setup: shop:paying
+        cases: [{id: "1", input: {word: hi}}]
+        expect: [{effects: []}]
+      - check: a thread raises
+        app: shop:raises_late
+        cases: [{id: "1", input: {word: hi}}]
+        expect: [{equals: {of: $.output, to: hi}}]
       - check: a thread dials
         app: shop:in_thread
         cases: [{id: "1", input: {word: hi}}]
@@ -245,6 +297,22 @@ def test_nobody_reaches_the_network_unseen(name: str, told: Told) -> None:
     """A swallowed attempt is a finding: in a child when the folders are named, in a thread that was left, while judging."""
     found = told.one(f"{name}[1]")
     assert (found["code"], found["verdict"], found["place"][0]) == ("NETWORK", "broken", "shop.py")
+
+
+@pytest.mark.parametrize(("name", "what"), [("a child asks", "a call"), ("a child acts", "the effect 'pay'")])
+def test_what_a_child_by_fork_does_is_told(name: str, what: str, told: Told) -> None:
+    """Its copy of the record is read by nobody: errored, since what it was told and did was not judged."""
+    found = told.one(f"{name}[1]")
+    assert (found["code"], found["verdict"], found["message"]) == (
+        "CHILD_CALLED",
+        "errored",
+        f"{what} came from a forked child and was not judged",
+    )
+
+
+def test_a_thread_that_fails_after_the_apps_return_is_heard(told: Told) -> None:
+    """What ends it belongs to the trial that it is waited for in."""
+    assert told.one("a thread raises[1]")["got"] == "KeyError: 'hi' in shop.py:fail"
 
 
 @pytest.mark.parametrize(

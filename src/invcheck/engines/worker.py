@@ -158,7 +158,7 @@ class Worker:
     def breaches(self) -> list[dict[str, Json]]:
         """Give what was noted at the gate in the task in hand, by a worker that cannot tell any more."""
         notes, _ = network.noted(self._notes, self._told)
-        return [{name: value for name, value in note.items() if name != "process"} for note in notes]
+        return [{name: value for name, value in note.items() if name != "process"} for note in notes if "child" not in note]
 
     def standing(self) -> str | None:
         """Ask a stuck worker where in the project it stands; None when it does not answer in two seconds."""

@@ -46,6 +46,7 @@ def install(notes: int | None = None, *, armed: bool = True) -> None:
         _notes = notes_file() if notes is None else notes
     if not _hooked:
         _hooked = True
+        record.tellers.append(_write)
         sys.addaudithook(_hook)
         os.register_at_fork(after_in_parent=_parted, after_in_child=_begun)
 
@@ -89,7 +90,11 @@ def merge() -> None:
         return
     notes, _merged = noted(_notes, _merged)
     for note in notes:
-        if note.pop("process") != _process():
+        if note.pop("process") == _process():
+            continue
+        if "child" in note:
+            record.from_child(note["child"], note["seed"])
+        else:
             _enter(note)
 
 
@@ -197,9 +202,9 @@ def _refuse(event: str, host: str, port: int | None) -> None:
     raise NetworkBlocked(f"{target} was wanted, through {via}\n  who: {site}\n  why: {why}\n  hint: {HINT}", **breach)
 
 
-def _write(breach: dict[str, Json]) -> None:
+def _write(note: dict[str, Json]) -> None:
     if _notes is not None:
-        _append(_notes, packed({**breach, "process": _process()}))
+        _append(_notes, packed({**note, "process": _process()}))
 
 
 def _enter(breach: dict[str, Json]) -> None:
