@@ -27,6 +27,7 @@ _STANDS = 0.5  # real seconds after which a daemon in a wait of the standard lib
 _SETTLES = 0.02  # the same where a thread has idled before
 _LOOK = 0.001
 _TICKS = 2  # of processor time: a thread that stands still takes none, and one that runs in a circle stands still as well
+_ROUNDS = 5  # ticks for each real second of patience, which a thread that looks round takes and one at work exceeds
 _LIBRARY = os.path.dirname(os.__file__) + "/"  # noqa: PTH120  # compared with the file names of code objects
 _SLEEPS = (clock.__file__, stdtime.__file__)
 _POOL = ("/concurrent/futures/thread.py", "_worker")
@@ -42,6 +43,7 @@ def settle(record: Record) -> None:
         held.tire()
     now = began = clock.real_monotonic()
     stands: dict[int, tuple[_Spot, float, int]] = {}
+    first: dict[int, int] = {}
     while now - began < PATIENCE:
         left = {ident: frame for ident, frame in _others() if not _rests(frame)}
         named = {thread.ident: thread for thread in threading.enumerate()}
@@ -49,6 +51,7 @@ def settle(record: Record) -> None:
             spot = _spot(frame)
             if ident not in stands or stands[ident][0] != spot:
                 stands[ident] = spot, now, _spent(named.get(ident))
+                first.setdefault(ident, stands[ident][2])
         if all(_idles(ident, frame, *stands[ident][:2], now) for ident, frame in left.items()):
             break
         clock.real_sleep(_LOOK)
@@ -58,8 +61,10 @@ def settle(record: Record) -> None:
     named = {thread.ident: thread for thread in threading.enumerate()}
     for ident, frame in left.items():  # as they were found: who idled a moment ago may just be looking round
         thread = named.get(ident)
-        spot, _, spent = stands.get(ident, ((), 0, 0))
-        still = thread is not None and (now - began < PATIENCE or (spot == _spot(frame) and _spent(thread) - spent <= _TICKS))
+        spot, since, spent = stands.get(ident, ((), now, 0))
+        # who goes from place to place is met at one of them again: only a short way is a look round
+        taken, allowed = (spent, _TICKS) if now - since >= _STANDS else (first.get(ident, 0), _ROUNDS * PATIENCE)
+        still = thread is not None and (now - began < PATIENCE or (spot == _spot(frame) and _spent(thread) - taken <= allowed))
         _leave(record, ident, thread, frame, spot if still else None)
 
 
