@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 
 from invcheck.errors import UsageError
-from invcheck.resolve import did_you_mean
 from invcheck.vocabulary import Json
 
 _CONDITIONS = re.compile(r"[\^$]|\(\?|\\[bBAZ]")
@@ -32,8 +31,6 @@ _OF |= dict.fromkeys(["contains", "items", "maxItems", "minItems", "prefixItems"
 _OF |= dict.fromkeys(["maxLength", "minLength", "pattern"], "string")
 _OF |= dict.fromkeys(["exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"], "number")
 """Keywords that pass over a value of another type than this."""
-_FORMATS = frozenset(["date", "date-time", "duration", "email", "hostname", "idn-email", "idn-hostname", "ipv4", "ipv6", "iri"])
-_FORMATS |= {"iri-reference", "json-pointer", "regex", "relative-json-pointer", "time", "uri", "uri-reference", "uri-template", "uuid"}
 
 
 def refuse_idle_schema(schema: Mapping[str, Json]) -> None:
@@ -43,18 +40,6 @@ def refuse_idle_schema(schema: Mapping[str, Json]) -> None:
     partial = None if schema.keys() & _TYPED else next((key for key in schema if key in _OF), None)
     if partial is not None:
         raise _bad(f"{partial} says nothing of a value of another type", f"say type: {_OF[partial]} beside it")
-    _refuse_formats(schema)
-
-
-def _refuse_formats(part: Json) -> None:
-    if isinstance(part, Mapping):
-        name = part.get("format")
-        if isinstance(name, str) and name not in _FORMATS:
-            near = did_you_mean(name, sorted(_FORMATS))
-            raise _bad(f"JSON Schema knows no format {name!r}", f"did you mean {near}?" if near else None)
-        part = [value for key, value in part.items() if key not in ("const", "default", "enum", "examples")]
-    for each in part if isinstance(part, list | tuple) else ():
-        _refuse_formats(each)
 
 
 def _open(schema: Json) -> bool:

@@ -30,8 +30,6 @@ def bind(double: Double, annotation: object = None) -> Any:
 
 
 def _protocol(annotation: Any) -> Any:
-    if annotation is None:
-        return None
     if get_origin(annotation) is Annotated:
         return _protocol(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):

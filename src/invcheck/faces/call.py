@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Coroutine, Mapping
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from invcheck.double import Double, Hand, Render
 from invcheck.errors import DoubleError
@@ -69,8 +69,9 @@ class Plain:
     _hand: Hand | None
     _render: Render
 
-    def _whom(self) -> Double:
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def _whom(self) -> Double: ...
 
     def __call__(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
         """Ask, and give the reply; a fault is raised as an exception."""
