@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invcheck.canonical import canonical, digest
+from invcheck.canonical import canonical, digest, unpacked
 from invcheck.errors import NotJson
 
 texts = st.text(max_size=5)
@@ -40,3 +40,13 @@ def test_canonical_by_hand() -> None:
     for value in (float("nan"), float("inf"), object(), {1: 2, "a": 3}, loop):
         with pytest.raises(NotJson, match="has no canonical form"):
             canonical(value)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [(b"", "no JSON"), (b"tru\n", "no JSON"), (b"[" * 100_000, "no JSON"), (b"1 2\n", "after the value"), (b"{} x", "after the value")],
+)
+def test_a_line_that_is_not_one_value_is_refused(line: bytes, said: str) -> None:
+    """Nothing, half a word, a depth that nobody packed, and whatever stands after the value: ValueError, never a part of it."""
+    with pytest.raises(ValueError, match=said):
+        unpacked(line)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from invcheck import Chunk, DriftingModel, Reply, ScriptedModel, Text, ToolCall, Usage, VerificationError, session, step, testing
+from invcheck import Chunk, DriftingModel, Reply, ScriptedModel, Text, ToolCall, Usage, VerificationError, record, session, step, testing
 from invcheck.double import Double
 from invcheck.errors import DoubleError, NotInTest, ScriptedModelError
 from invcheck.record import Record, opened
@@ -431,3 +431,16 @@ def test_unused_steps_are_a_finding_with_index_and_label() -> None:
             expected="4 calls", got="1 call", hint="remove the step, or mark it optional: true (optional=True in Python)",
         )
     ]  # fmt: skip
+
+
+def test_a_double_that_is_asked_when_no_trial_is_in_hand_tells_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call after the end, with nothing in hand to spoil, is a late finding of the double's trial, by its seed."""
+    monkeypatch.setattr(session, "_opens", None)  # as above
+    before = Record(9)
+    with opened(before):
+        double = ScriptedModel("x")
+    before.close()
+    record.late()
+    with pytest.raises(NotInTest, match="another trial"):
+        double("late")
+    assert [(seed, found.code) for seed, found in record.late() if isinstance(found, Finding)] == [(9, "AFTER_RETURN")]

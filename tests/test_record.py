@@ -98,3 +98,20 @@ def test_a_public_name_is_loaded_when_asked_for() -> None:
     assert dir(invcheck) == invcheck.__all__
     with pytest.raises(AttributeError, match="module 'invcheck' has no attribute 'Subste'"):
         _ = invcheck.Subste  # type: ignore[attr-defined]  # the point
+
+
+def test_a_record_that_is_over_keeps_what_comes_late_apart() -> None:
+    """A call, a row and an effect after the end are findings to hand over, each once; waits and reads alone are nothing."""
+    over = Record(4)
+    over.close()
+    record.late()
+    over.row({"refund": 5})
+    over.effect("mailed", to="me")
+    over.wait(3)
+    over.note("row", row={})
+    over.read("random", "shop.py:draw")
+    with pytest.raises(NotInTest, match="a call came after the app had returned"):
+        over.arrive({"n": 0})
+    told = [(seed, found.code, found.message.partition(" came")[0]) for seed, found in record.late() if isinstance(found, Finding)]
+    assert told == [(4, "AFTER_RETURN", "a row of the ledger"), (4, "AFTER_RETURN", "the effect 'mailed'"), (4, "AFTER_RETURN", "a call")]
+    assert (record.late(), over.latches, over.journal, over.waits) == ([], [], [], [])

@@ -202,3 +202,16 @@ def test_a_settings_file_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="is no UTF-8") as caught:
         load(tmp_path)
     assert caught.value.code == "NOT_UTF8"  # type: ignore[attr-defined]  # an error of ours
+
+
+def test_a_pyproject_that_speaks_of_us_and_is_no_toml_is_refused(tmp_path: Path) -> None:
+    """Whatever it asks of us would be passed over in silence."""
+    write(tmp_path, "[tool.invcheck]\nruns = \n", "pyproject.toml")
+    error = refused(tmp_path)
+    assert (error.code, error.place is not None and error.place.line) == ("TOML_SYNTAX", 2)
+
+
+def test_a_key_that_no_search_finds_is_told_with_its_file(tmp_path: Path) -> None:
+    """TOML lets a quoted key hold escapes, as no one writes them: the mistake is told all the same, without a line."""
+    write(tmp_path, '"\\u0072uns" = "many"\n')
+    assert str(refused(tmp_path)) == "invcheck.toml: runs takes a whole number from 1, got 'many'"

@@ -13,9 +13,9 @@ from jsonschema import Draft202012Validator
 
 from invcheck.assertions import validators
 from invcheck.assertions.claim import Claim
-from invcheck.assertions.fuse import Fuser
+from invcheck.assertions.fuse import Fuser, fuse
 from invcheck.assertions.lowered import Unlowerable, lower, lowerable, require_each, scalar_test
-from invcheck.assertions.structure.shape import Schema
+from invcheck.assertions.structure.shape import Schema, Type
 from invcheck.assertions.structure.texts import Equals
 from invcheck.errors import UsageError
 from invcheck.paths import compile_path
@@ -63,6 +63,23 @@ def test_a_schema_that_would_be_ignored_in_part_is_refused(schema: Any, where: s
     error = refused(schema)
     assert error.fields["path"] == where
     assert what in error.message
+
+
+@pytest.mark.parametrize("schema", [{"anyOf": [True, {"type": "null"}]}, {"allOf": [True, {}]}])
+def test_a_schema_of_parts_that_say_nothing_is_refused(schema: Any) -> None:
+    """One open branch of anyOf is enough, and all of allOf; with a branch that says something each is taken."""
+    with pytest.raises(UsageError, match="this schema accepts everything"):
+        Schema("$", schema)
+    assert Schema("$", {"anyOf": [False, {"type": "null"}]}).each(5) is not None
+    assert Schema("$", {"allOf": [True, {"type": "null"}]}).each(None) is None
+
+
+def test_a_type_of_every_item_is_fused_as_it_is_judged() -> None:
+    """All texts keep the claim; another type breaks it, and so does an empty list unless it is allowed."""
+    strict, lenient = fuse([Type("$.a[*]", "string")]), fuse([Type("$.a[*]", "string", allow_empty=True)])
+    assert strict[1] == lenient[1] == []
+    for document, kept, allowed in [({"a": ["x"]}, True, True), ({"a": []}, False, True), ({"a": ["x", 1]}, False, False)]:
+        assert (strict[0](document), lenient[0](document)) == (kept, allowed)
 
 
 def test_a_misspelt_keyword_is_told_the_nearest() -> None:

@@ -227,3 +227,18 @@ def test_installing_again_changes_nothing() -> None:
     box.install(Path(__file__).parents[2], armed=False)
     assert (random.random, os.urandom, uuid.uuid1) == before
     assert os.urandom is chance.urandom
+
+
+def test_chance_outside_of_trials_is_the_users_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any trial drew, the module's numbers are those of its seed, and nothing is put back."""
+    monkeypatch.setattr(chance, "_spent", False)
+    random.seed(3)
+    assert [random.random(), random.random()] == [(own := random.Random(3)).random(), own.random()]
+
+
+def test_what_was_not_imported_is_not_imported_to_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trial's end passes over tempfile and uuid where the app never needed them."""
+    for name in ("tempfile", "uuid"):
+        monkeypatch.delitem(sys.modules, name)
+    chance.end(chance.begin(1))
+    assert not sys.modules.keys() & {"tempfile", "uuid"}

@@ -9,9 +9,11 @@ import subprocess
 import sys
 import threading
 import time
+import unittest
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from time import sleep as captured_sleep
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -218,3 +220,19 @@ def test_a_double_can_wait_on_it() -> None:
     """Both clocks are what a double calls `Waits`."""
     assert isinstance(clock.VirtualClock(Record()), Waits)
     assert isinstance(clock.RealClock(Record()), Waits)
+
+
+def test_a_wait_of_the_standard_library_keeps_real_time() -> None:
+    """Code of a module such as `socketserver` sees the real clock, in the trial too; the app sees its own."""
+    library: dict[str, Any] = {"__name__": "socketserver"}
+    exec("import time\ndef now(): return time.monotonic()", library)  # a module of that name
+    with box.trial(Record()):
+        before, seen, after = clock.real_monotonic(), library["now"](), clock.real_monotonic()
+        assert time.monotonic() == clock.MONOTONIC_START
+    assert before <= seen <= after
+
+
+def test_test_cases_are_told_from_other_classes() -> None:
+    """What time-machine is given instead of unittest knows a TestCase, and nothing else, as one."""
+    assert issubclass(unittest.TestCase, clock._Unittest.TestCase)
+    assert not issubclass(dict, clock._Unittest.TestCase)

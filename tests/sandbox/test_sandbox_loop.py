@@ -225,3 +225,21 @@ def test_a_lookup_names_who_asked() -> None:
         run(dial(), record)
     assert [breach["where"] for breach in record.breaches] == ["tests/sandbox/test_sandbox_loop.py:dial"]
     assert record.breaches[0]["via"] == "asyncio"
+
+
+def test_what_is_ready_comes_before_a_timer() -> None:
+    """Data that has arrived is read although a timer is due some day: no virtual time passes, and nothing times out."""
+
+    async def main() -> tuple[bytes, float]:
+        running = asyncio.get_running_loop()
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            ours.setblocking(False)
+            reading = asyncio.create_task(asyncio.wait_for(running.sock_recv(ours, 5), 60))
+            began = running.time()
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            theirs.send(b"there")
+            return await reading, running.time() - began
+
+    assert run(main())[0] == (b"there", 0.0)

@@ -197,3 +197,16 @@ def test_the_generator_cannot_be_reseeded(use: Any) -> None:
     """A fake that reseeds it would step out of the double's seed without a word, so it is refused."""
     with pytest.raises(TypeError, match="belongs to the double"):
         use(ChosenRandom(ReplaySource([])))
+
+
+def test_a_callable_that_shows_no_signature_is_given_the_request() -> None:
+    """As those of C code: nobody can say what its parameter is called, so it is not taken for a generator of chance."""
+
+    class Opaque:
+        __signature__ = 0
+
+        def __call__(self, request: Any) -> str:
+            return f"you said {request['prompt']}"
+
+    with testing():
+        assert DriftingModel(Opaque())("hi").text == "you said hi"
