@@ -17,7 +17,6 @@ from invcheck.ledger import probe
 from invcheck.record import Record
 from invcheck.resolve import resolve
 from invcheck.sandbox import box, network, unheard
-from invcheck.sandbox.inherited import inherited
 from invcheck.snapshot import snapshot
 from invcheck.suite import Case, Check
 from invcheck.trial import Trial, begin, close, end
@@ -136,9 +135,7 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
             begin(trial)
         except InvcheckError as problem:
             record.latch(_errored(problem.code, f"before the app ran: {problem.message}", problem.hint))
-        except BaseException as problem:  # a setup may raise anything, and is told apart from the app
-            if _interrupted(problem):
-                raise
+        except BaseException as problem:  # noqa: BLE001  # a setup may raise anything, and is told apart from the app
             told = escaped.told(problem, folders, None)
             where = f" in {told['where']}" if told["where"] else ""
             record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'}{where}"))
@@ -193,16 +190,9 @@ def _driven(subject: Subject, arguments: dict[str, Any], folders: Folders) -> tu
         output = subject.function(**arguments)
         if inspect.isawaitable(output):
             output = _awaited(output)
-    except BaseException as error:  # whatever leaves the app is what happened: it is judged, not handled
-        if _interrupted(error):
-            raise
+    except BaseException as error:  # noqa: BLE001  # whatever leaves the app is what happened: it is judged, not handled
         return None, escaped.told(error, folders, subject.check.file if subject.check.function is not None else None)
     return output, None
-
-
-def _interrupted(error: BaseException) -> bool:
-    """Whether it is the user who interrupts: a worker stands in a session of its own, so there it is the app itself."""
-    return isinstance(error, KeyboardInterrupt) and inherited() is None
 
 
 def _awaited(output: Any) -> object:
