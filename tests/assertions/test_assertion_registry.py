@@ -12,6 +12,7 @@ import pytest
 import invcheck.assertions
 from invcheck.assertions import KEYS, Calls, Contains, Each, Implies, Not, Subset, build, claim_class, effects, invariants
 from invcheck.assertions.claim import Claim, hints, spelling
+from invcheck.assertions.examples import EXAMPLES, hint
 from invcheck.errors import PathError, UsageError
 
 DESIGN = {
@@ -26,6 +27,12 @@ def test_every_assertion_of_the_design_is_registered() -> None:
     """The registry holds the design's vocabulary, each word in its family, and nothing else."""
     families = {key: module.partition(".")[0] for key, (module, _) in KEYS.items()}
     assert families == {key: family for family, keys in DESIGN.items() for key in keys.split()}
+
+
+def test_every_assertion_has_its_examples() -> None:
+    """What is written wrongly is told how it is written, whichever it is."""
+    assert EXAMPLES.keys() == KEYS.keys()
+    assert hint("not-unchanged") == "such as unchanged: quota"
 
 
 @pytest.mark.parametrize("key", sorted(KEYS))

@@ -49,14 +49,12 @@ REASONS = {"raises": "calls says after how many attempts: without it an app that
 """Why a key needs what it needs, where that is not plain."""
 
 
-def hint(key: str) -> str | None:
+def hint(key: str) -> str:
     """Give the hint of an assertion that is written wrongly.
 
     >>> hint("waits")
     'such as waits: [0.5, 1.0], or waits: {count: 2}'
     """
     bare = key.removeprefix("not-")
-    if bare not in EXAMPLES:
-        return None
     reason = f"{REASONS[bare]}; " if bare in REASONS else ""
     return f"{reason}such as {EXAMPLES[bare]}"
