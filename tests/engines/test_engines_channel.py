@@ -1,11 +1,17 @@
 """The words in which a worker tells what went wrong."""
 
 import json
+import os
+import signal
+from typing import Any
 
 import pytest
 
-from invcheck.engines import channel
+from invcheck.canonical import packed, unpacked
+from invcheck.engines import channel, stuck
 from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked
+from invcheck.sandbox import ambient
+from invcheck.sandbox.inherited import Inherited
 
 
 def failure_of(raising: object) -> dict[str, object]:
@@ -68,3 +74,57 @@ def test_a_process_that_is_no_worker_serves_nothing() -> None:
     """Without a channel there is an error that says so."""
     with pytest.raises(InvcheckError, match="this process is no worker"):
         channel.serve({})
+
+
+def test_an_error_of_a_library_is_placed_in_its_own_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no frame is the project's, the innermost one is named by file and function, without its folder."""
+    monkeypatch.setattr(ambient, "_root", None)
+    library: dict[str, Any] = {}
+    exec(compile("def boom():\n    raise ValueError('secret')\n\ndef calls():\n    boom()\n", "/opt/lib/shop.py", "exec"), library)
+    monkeypatch.setattr(ambient, "innermost", lambda _trace: None)
+    assert failure_of(library["calls"])["message"] == "ValueError in shop.py:boom"
+
+
+def test_a_worker_with_threads_does_its_task_itself_and_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fork would lose the threads: it says that it can do no further task, then answers; what goes along comes first."""
+    asked, ask = os.pipe()
+    heard, speak = os.pipe()
+    channel.write(ask, packed({"do": "look"}))
+    os.close(ask)
+    monkeypatch.setattr(channel, "inherited", lambda: Inherited(-1, asked, speak, -1, -1, True, "/run/x"))
+    monkeypatch.setattr(channel, "other_threads", lambda: 1)
+    monkeypatch.setattr(stuck, "listener", lambda _frames: lambda _wanted: None)
+
+    def look(_task: Any, emit: channel.Emit) -> int:
+        emit("looking")
+        return os.getpid()
+
+    try:
+        channel.serve({"look": look}, apart={"look"})
+    finally:
+        os.close(speak)
+        os.close(asked)
+    assert [unpacked(line) for line in channel.lines(heard)] == [{"event": "looking"}, {"spent": True}, {"done": os.getpid()}]
+    os.close(heard)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_worker_dies_as_its_child_did(number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the same signal, which nothing that the app set may catch; it listens to nobody while the child runs."""
+    before = signal.getsignal(signal.SIGTERM)
+    child = os.posix_spawn("/bin/sh", ["sh", "-c", f"kill -{int(number)} $$"], {})
+    done: list[tuple[object, ...]] = []
+    monkeypatch.setattr(channel, "_fork", lambda: child)
+    monkeypatch.setattr(channel, "_leave", lambda code: done.append(("left", code)))
+    monkeypatch.setattr(os, "kill", lambda pid, what: done.append((pid, what, signal.getsignal(signal.SIGTERM))))
+    answered = os.pipe()
+    os.set_blocking(answered[0], False)
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        channel._in_child(lambda: None, answered, lambda wanted: done.append((wanted,)))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        for end in answered:
+            os.close(end)
+    handled = signal.SIG_DFL if number is signal.SIGTERM else signal.SIG_IGN
+    assert done == [(False,), (True,), (os.getpid(), number, handled), ("left", -number)]

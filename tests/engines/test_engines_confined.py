@@ -475,3 +475,15 @@ def test_the_supervisors_clock_is_real() -> None:
     """The cap is real time, whatever a trial in the same process does."""
     assert abs(confined._now() - time.monotonic()) < 5
     assert issubclass(worker.NotConfined, OSError)
+
+
+def test_a_worker_that_dies_while_it_idles_costs_no_task() -> None:
+    """It is noticed while another works, and one that is needed later is a new one."""
+    with pool(jobs=2) as made:
+        first, second = (last(made.run([{"do": "inside"}] * 2)), [each.pid for each in made._workers])
+        assert (len(first), len(second)) == (2, 2)
+        os.kill(second[1], signal.SIGKILL)
+        os.waitid(os.P_PID, second[1], os.WEXITED | os.WNOWAIT)
+        assert list(last(made.run([{"do": "inside"}]))) == [0]
+        assert [each.pid for each in made._workers] == second[:1]
+        assert list(last(made.run([{"do": "inside"}] * 2))) == [0, 1]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import tempfile
 from pathlib import Path
 
 from invcheck.engines import stuck
@@ -48,3 +50,28 @@ def test_a_task_that_waits_shows_what_it_waits_for() -> None:
     places = [line.rpartition(" in ")[2] for line in lines]
     assert places.index("wait") < places.index("inner")
     assert stuck.coroutines() == ""
+
+
+def test_a_worker_that_is_asked_adds_what_its_coroutines_wait_for() -> None:
+    """Beside the dump of the C level; one that is to be deaf is asked in vain, and neither ends it."""
+    before = signal.getsignal(signal.SIGUSR1)
+    written: list[tuple[int, bytes]] = []
+
+    async def waits_here() -> None:
+        await asyncio.sleep(0)
+        signal.raise_signal(signal.SIGUSR1)
+
+    with tempfile.TemporaryFile() as frames:
+        listen = stuck.listener(frames.fileno(), lambda descriptor, data: written.append((descriptor, data)))
+        try:
+            listen(True)
+            asyncio.run(waits_here())
+            listen(False)
+            signal.raise_signal(signal.SIGUSR1)
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+        frames.seek(0)
+        dump = frames.read().decode()
+        assert [descriptor for descriptor, _ in written] == [frames.fileno()]
+    assert written[0][1].decode().splitlines()[-1].endswith("in waits_here")
+    assert dump.count("Current thread") == 1
