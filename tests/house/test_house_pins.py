@@ -39,7 +39,7 @@ def test_the_gate_uses_the_pins() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert ".venv/bin/pip install -q -c .ci/constraints.txt -e '.[test]'" in readme
     assert "export PIP_CONSTRAINT=.ci/constraints.txt" in (ROOT / ".ci/run").read_text(encoding="utf-8")
-    assert "install -q -c .ci/constraints.txt '.[checks]'" in (ROOT / ".ci/same-bytes").read_text(encoding="utf-8")
+    assert "-c .ci/constraints.txt '.[checks]'" in (ROOT / ".ci/same-bytes").read_text(encoding="utf-8")
 
 
 def test_a_python_that_is_not_there_is_told() -> None:
