@@ -44,6 +44,7 @@ class Spare:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._pid is not None:
+            write(self._ask, _OVER + b"\n")  # closing would not tell: a child that the app left holds this end as well
             os.close(self._ask)
             os.close(self._answers)
             _wait(self._pid, 0)
@@ -58,7 +59,7 @@ class Spare:
 
 
 def _serve(work: Callable[[Json], Json], asked: int, answers: int) -> None:
-    for line in lines(asked):
+    for line in takewhile(lambda line: line != _OVER, lines(asked)):
         child = _fork()
         if child == 0:
             process = _process()
