@@ -147,6 +147,10 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
             from invcheck.sandbox.threads import settle  # noqa: PLC0415  # an app without threads does not pay for it
 
             settle(record)
+    if network.forked():
+        from invcheck.sandbox import children  # noqa: PLC0415  # nor does an app without children for these
+
+        children.settle(record)
     if heard:
         record.latch(escaped.in_threads(heard, folders))
     ran = _document(case, trial, record, output=output, error=error, elapsed=elapsed, began=began)

@@ -11,6 +11,7 @@ APP = '''
 
     import os
     import queue
+    import select
     import socket
     import tempfile
     import threading
@@ -66,6 +67,30 @@ APP = '''
 
     def paying(trial):
         return {"pay": trial.wrap(lambda: None, "pay")}
+
+
+    def leaves_child(word):
+        if os.fork() == 0:
+            select.select([], [], [], 0.2)
+            dial()
+            os._exit(0)
+        return word
+
+
+    def keeps_child(word):
+        if not KEPT:
+            KEPT.append(os.pipe())
+            if os.fork() == 0:
+                os.read(KEPT[0][0], 1)
+                os._exit(0)
+        return word
+
+
+    def spins_in_child(word):
+        if os.fork() == 0:
+            while True:
+                len(word)
+        return word
 
 
     def raises_late(word):
@@ -192,6 +217,19 @@ YAML = """
         app: shop:in_child
         cases: [{id: "1", input: {word: hi}}]
         expect: [{type: {of: $.output, is: string}}]
+      - check: a child dials late
+        app: shop:leaves_child
+        cases: [{id: "1", input: {word: hi}}]
+        expect: [{type: {of: $.output, is: string}}]
+      - check: children may idle
+        app: shop:keeps_child
+        cases: [{id: "1", input: {word: hi}}]
+        expect: [{equals: {of: $.output, to: hi}}]
+        runs: 20
+      - check: a child is at work
+        app: shop:spins_in_child
+        cases: [{id: "1", input: {word: hi}}]
+        expect: [{equals: {of: $.output, to: hi}}]
       - check: a child asks
         app: shop:asks_in_child
         model: {script: [one]}
@@ -292,7 +330,9 @@ def told(shared: Shop) -> Told:
     return shared.told("-j", "4")
 
 
-@pytest.mark.parametrize("name", ["a child dials", "a thread dials", "a judge dials", "a judge of one run of many dials"])
+@pytest.mark.parametrize(
+    "name", ["a child dials", "a child dials late", "a thread dials", "a judge dials", "a judge of one run of many dials"]
+)
 def test_nobody_reaches_the_network_unseen(name: str, told: Told) -> None:
     """A swallowed attempt is a finding: in a child when the folders are named, in a thread that was left, while judging."""
     found = told.one(f"{name}[1]")
@@ -329,7 +369,15 @@ def test_a_call_of_a_thread_that_was_left_belongs_to_its_trial(name: str, codes:
 
 
 @pytest.mark.parametrize(
-    "name", ["all that is asked late is judged", "a pool may idle", "a queue may idle", "a daemon may wait", "a daemon may sleep"]
+    "name",
+    [
+        "all that is asked late is judged",
+        "a pool may idle",
+        "a queue may idle",
+        "a daemon may wait",
+        "a daemon may sleep",
+        "children may idle",
+    ],
 )
 def test_threads_that_only_wait_are_nobodys_fault(name: str, told: Told) -> None:
     """A pool, a worker at its queue, a daemon that waits or sleeps: the app is good."""
@@ -342,6 +390,12 @@ def test_a_thread_that_works_on_is_no_verdict(name: str, where: str, told: Told)
     found = told.one(f"{name}[1]")
     assert (found["code"], found["verdict"]) == ("THREADS_LEFT", "errored")
     assert where in found["message"]
+
+
+def test_a_child_that_works_on_is_no_verdict(told: Told) -> None:
+    """As a thread: errored."""
+    found = told.one("a child is at work[1]")
+    assert (found["code"], found["verdict"]) == ("CHILDREN_LEFT", "errored")
 
 
 def test_a_double_of_another_trial_is_told_where_it_is_asked(told: Told) -> None:

@@ -33,6 +33,8 @@ _merged = 0
 _forked = False
 _fork = os.fork  # held on to, since an app may replace what stands in os
 _pending: list[dict[str, Json]] = []
+ours: set[int] = set()
+"""Children that `fork` made."""
 
 
 def install(notes: int | None = None, *, armed: bool = True) -> None:
@@ -98,6 +100,11 @@ def merge() -> None:
             _enter(note)
 
 
+def forked() -> bool:
+    """Whether this process has forked a child that is none of ours."""
+    return _forked
+
+
 def _parted() -> None:
     global _forked  # noqa: PLW0603  # from the first fork on there may be a child that notes something
     _forked = True
@@ -116,6 +123,7 @@ def fork() -> int:
     child = _fork()
     if child:
         _forked = before
+        ours.add(child)
     return child
 
 
