@@ -137,7 +137,10 @@ def test_a_case_of_which_nothing_was_judged_is_unjudged(shop: Shop) -> None:
         assert (finding["code"], finding["because"], fewer.verdict(name)) == ("UNJUDGED", because, verdict)
     assert fewer.status == 3
     assert fewer.out.count("  UNJUDGED  same-across-runs: $.output") == 2
-    assert shop.told("--runs", "1", "-k", "both").status == 0
+    both = shop.told("--runs", "1", "-k", "both")
+    assert both.status == 0
+    assert "0 of 1 trial broken. 1 claim of kept cases left unjudged (-v tells which)." in both.out
     whole = shop.told()
     assert whole.status == 0
+    assert "unjudged" not in whole.out
     assert [case["findings"] for case in whole.cases.values()] == [[], [], [], []]

@@ -132,10 +132,12 @@ def summary(report: Report) -> str:
     '0 cases: the shard 2/3 holds none of 4. Seed 7, gate namespaces.'
     """
     started, total = report.started, report.summary
-    return " ".join(_sentences(started, total))
+    kept = (case.result for case in report.cases if case.result.verdict is Verdict.KEPT)
+    left = sum(finding.verdict is Verdict.UNJUDGED for result in kept for finding in result.findings)
+    return " ".join(_sentences(started, total, left))
 
 
-def _sentences(started: Started, total: Summary) -> Iterator[str]:
+def _sentences(started: Started, total: Summary, left: int) -> Iterator[str]:
     counts = ((total.kept, "kept"), (total.broken, "broken"), (total.errored, "errored"), (total.unjudged, "unjudged"))
     spoken = ", ".join(f"{count} {word}" for count, word in counts if count)
     if not total.cases and started.shard and started.total and not started.selected:
@@ -144,6 +146,8 @@ def _sentences(started: Started, total: Summary) -> Iterator[str]:
     if total.trials:
         errored = f", {total.errored_trials} errored" if total.errored_trials else ""
         yield f"{total.broken_trials} of {plural(total.trials, 'trial')} broken{errored}."
+    if left:
+        yield f"{plural(left, 'claim')} of kept cases left unjudged (-v tells which)."
     if total.problems:
         yield f"{plural(total.problems, 'problem')} with what was asked for."
     if total.interrupted:
