@@ -115,3 +115,15 @@ def test_a_record_that_is_over_keeps_what_comes_late_apart() -> None:
     told = [(seed, found.code, found.message.partition(" came")[0]) for seed, found in record.late() if isinstance(found, Finding)]
     assert told == [(4, "AFTER_RETURN", "a row of the ledger"), (4, "AFTER_RETURN", "the effect 'mailed'"), (4, "AFTER_RETURN", "a call")]
     assert (record.late(), over.latches, over.journal, over.waits) == ([], [], [], [])
+
+
+def test_what_a_child_does_is_told_of_the_trial_it_came_from() -> None:
+    """It is a finding of the record in hand; where the trial is over, one to hand over with its seed."""
+    now = Record(6)
+    record.late()
+    with record.opened(now):
+        record.from_child("a call", 6)
+    assert [(found.code, found.verdict) for found in now.latches] == [("CHILD_CALLED", Verdict.ERRORED)]
+    assert record.late() == []
+    record.from_child("a row", 7)
+    assert [(seed, found.code) for seed, found in record.late() if isinstance(found, Finding)] == [(7, "CHILD_CALLED")]

@@ -242,3 +242,13 @@ def test_what_was_not_imported_is_not_imported_to_be_forgotten(monkeypatch: pyte
         monkeypatch.delitem(sys.modules, name)
     chance.end(chance.begin(1))
     assert not sys.modules.keys() & {"tempfile", "uuid"}
+
+
+def test_a_look_at_the_state_is_no_draw() -> None:
+    """Whoever saves the generator's state and puts it back has taken no number: nothing is noted, until one is."""
+    record = Record(5)
+    with box.trial(record):
+        random.setstate(random.getstate())
+        assert record.ambient == {}
+        random.random()
+    assert [source for source, _ in record.ambient] == ["random"]
