@@ -127,3 +127,13 @@ def test_a_real_clock_keeps_its_sleeps(start: Start) -> None:
     record.clock = clock.RealClock(record)
     start(lambda: clock.real_sleep(0.05))
     assert settled(record) == ([], {})
+
+
+def test_a_rest_counts_when_it_is_seen_twice(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool's worker that has taken an item and not yet begun looks like one that has none: the next look finds it at work."""
+    done = []
+    looks = iter([True])
+    monkeypatch.setattr(threads, "_rests", lambda _frame: next(looks, False))
+    start(lambda: (clock.real_sleep(0.1), done.append("taken")))
+    assert settled() == ([], {})
+    assert done == ["taken"]

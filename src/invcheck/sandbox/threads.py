@@ -44,6 +44,7 @@ def settle(record: Record) -> None:
     now = began = clock.real_monotonic()
     stands: dict[int, tuple[_Spot, float, int]] = {}
     first: dict[int, int] = {}
+    sure = False
     while now - began < PATIENCE:
         left = {ident: frame for ident, frame in _others() if not _rests(frame)}
         named = {thread.ident: thread for thread in threading.enumerate()}
@@ -53,7 +54,11 @@ def settle(record: Record) -> None:
                 stands[ident] = spot, now, _spent(named.get(ident))
                 first.setdefault(ident, stands[ident][2])
         if all(_idles(ident, frame, *stands[ident][:2], now) for ident, frame in left.items()):
-            break
+            if sure:
+                break
+            sure = True  # but for one that has just taken an item and is not seen to have it: it gets its turn, and a second look
+        else:
+            sure = False
         clock.real_sleep(_LOOK)
         now = clock.real_monotonic()
     else:
