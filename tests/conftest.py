@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -29,6 +30,8 @@ def _gate(event: str, args: tuple[Any, ...]) -> None:
 def pytest_configure() -> None:
     """Close the gate before any test module is imported; a law may take as long as a busy machine needs."""
     sys.addaudithook(_gate)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job begins so, and hands it on to what tests start
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     settings.register_profile("house", deadline=None)
     settings.load_profile("house")
 
