@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from invcheck._worker import Tally
+from invcheck.tally import Tally
 from invcheck.vocabulary import Finding, Verdict
 from tests.pipeline.conftest import Shop, Told
 
