@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from invcheck import jsontext
 from invcheck.errors import NotJson, Unevaluated
-from invcheck.ledger.probe import FAILED, MISSING, Folder, Watch, located, shown, standing
+from invcheck.ledger.probe import FAILED, MISSING, Folder, Watch, Watched, located, shown
 from invcheck.record import Record
 from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Json
@@ -17,35 +16,12 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-class _FileProbe(ABC):
-    """What both file probes share: where the file stands, and the watch over it."""
+class _FileProbe(Watched):
+    """What both file probes share: where the file stands."""
 
     def __init__(self, path: str | Path, folder: Folder) -> None:
         self._path = path
         self._folder = folder
-        self._watch: Watch | None = None
-
-    def open(self, record: Record) -> None:
-        """Begin to enter rows into ``record``."""
-        self._watch = Watch(record, self._read)
-
-    def rows(self) -> list[Json]:
-        """Give all rows of this moment; once opened, a file that does not stand yet has none."""
-        return standing(self._read) if self._watch else self._read()
-
-    def finish(self) -> None:
-        """Enter the last rows; now a file that does not stand is Unevaluated."""
-        if self._watch:
-            self._watch.finish()
-
-    def close(self) -> None:
-        """Let go of the record."""
-        if self._watch:
-            self._watch.close()
-
-    @abstractmethod
-    def _read(self) -> list[Json]:
-        """Give all rows of this moment, or say in Unevaluated why not."""
 
     def _found(self) -> Path:
         file = located(self._path, self._folder)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from invcheck.errors import Unevaluated
-from invcheck.ledger.probe import FAILED, Folder, Watch
+from invcheck.ledger.probe import FAILED, Folder, Watch, Watched
 from invcheck.record import Record
 from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Json
@@ -60,7 +60,7 @@ class ListProbe:
         return self._copies
 
 
-class CallProbe:
+class CallProbe(Watched):
     """Asks a function of the user's; what it gives is the rows when it is a list, else the one row.
 
     A function with a parameter is given the trial's folder. Whatever it raises is Unevaluated.
@@ -72,14 +72,8 @@ class CallProbe:
     def __init__(self, function: Callable[..., object], *, folder: Folder = None) -> None:
         self._function = function
         self._folder = folder
-        self._watch: Watch | None = None
 
-    def open(self, record: Record) -> None:
-        """Begin to enter rows into ``record``."""
-        self._watch = Watch(record, self.rows)
-
-    def rows(self) -> list[Json]:
-        """Give what the function gives now, as plain JSON."""
+    def _read(self) -> list[Json]:
         try:
             value = self._function(*self._arguments())
         except Exception as error:
@@ -87,17 +81,6 @@ class CallProbe:
             raise Unevaluated(f"{name} raised {type(error).__name__}: {error}", code=FAILED) from error
         plain = snapshot(value)
         return plain if isinstance(plain, list) else [plain]
-
-    def finish(self) -> None:
-        """Enter the last rows."""
-        if self._watch:
-            self._watch.finish()
-
-    def close(self) -> None:
-        """Let go of the record."""
-        if self._watch:
-            self._watch.close()
-            self._watch = None  # which holds a method of ours
 
     def _arguments(self) -> tuple[object, ...]:
         import inspect  # noqa: PLC0415  # a check without such a probe does not pay for it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -97,6 +98,35 @@ class Watch:
         looks = self._record.before_event
         if self.look in looks:
             looks.remove(self.look)
+
+
+class Watched(ABC):
+    """What probes share that can read all their rows at any moment: the watch over them."""
+
+    _watch: Watch | None = None
+
+    def open(self, record: Record) -> None:
+        """Begin to enter rows into ``record``."""
+        self._watch = Watch(record, self._read)
+
+    def rows(self) -> list[Json]:
+        """Give all rows of this moment; once opened, a file or table that does not stand yet has none."""
+        return standing(self._read) if self._watch else self._read()
+
+    def finish(self) -> None:
+        """Enter the last rows; now a file or table that does not stand is Unevaluated."""
+        if self._watch:
+            self._watch.finish()
+
+    def close(self) -> None:
+        """Let go of the record."""
+        if self._watch:
+            self._watch.close()
+            self._watch = None  # which holds a method of ours
+
+    @abstractmethod
+    def _read(self) -> list[Json]:
+        """Give all rows of this moment, or say in Unevaluated why not."""
 
 
 def standing(read: Callable[[], list[Json]]) -> list[Json]:

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from invcheck.errors import Unevaluated
-from invcheck.ledger.probe import FAILED, MISSING, Folder, Watch, located, shown, standing
-from invcheck.record import Record
+from invcheck.ledger.probe import FAILED, MISSING, Folder, Watched, located, shown
 from invcheck.snapshot import snapshot
 from invcheck.vocabulary import Json
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 _GONE = ("no such table", "does not exist", "doesn't exist")
 
 
-class SqlProbe:
+class SqlProbe(Watched):
     """Reads a database by its SQLAlchemy URL and a query; whatever the query does is rolled back.
 
     A relative SQLite file stands in the trial's folder, else in the project. It needs the extra ``invcheck[sql]``.
@@ -28,25 +27,10 @@ class SqlProbe:
         self._query = query
         self._folder = folder
         self._engine: Engine | None = None
-        self._watch: Watch | None = None
-
-    def open(self, record: Record) -> None:
-        """Begin to enter rows into ``record``."""
-        self._watch = Watch(record, self._read)
-
-    def rows(self) -> list[Json]:
-        """Give all rows of this moment; once opened, a file or table that does not stand yet has none."""
-        return standing(self._read) if self._watch else self._read()
-
-    def finish(self) -> None:
-        """Enter the last rows; now a file or table that does not stand is Unevaluated."""
-        if self._watch:
-            self._watch.finish()
 
     def close(self) -> None:
         """Let go of the record and of every connection."""
-        if self._watch:
-            self._watch.close()
+        super().close()
         if self._engine is not None:
             self._engine.dispose()
             self._engine = None
