@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import re
@@ -209,3 +210,11 @@ def test_what_the_readme_says_of_folders_and_state_is_so(tmp_path: Path) -> None
     assert "trials    2 of 3, first with seed 1" in done.stdout
     assert "'checks/c.yaml::c[a]' --seed 0 --runs 2" in done.stdout
     assert "'checks/c.yaml::c[b]' --seed 0 --runs 2" in done.stdout
+
+
+def test_no_assert_of_the_readme_stands_inside_an_except() -> None:
+    """An assert inside an except block never runs when nothing raises, so no example shows one."""
+    blocks = [block["body"] for block in BLOCK.finditer(README) if block["language"] == "python"]
+    handlers = [node for body in blocks for node in ast.walk(ast.parse(body)) if isinstance(node, ast.ExceptHandler)]
+    assert handlers
+    assert not [node for handler in handlers for node in ast.walk(handler) if isinstance(node, ast.Assert)]
