@@ -104,14 +104,52 @@ class ToolCall:
     id: str | None = None
 
 
-Block: TypeAlias = Text | Thinking | ToolCall
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A block in which the model declines, in its own words; it is no part of the reply's ``text``."""
+
+    text: str
+
+
+Block: TypeAlias = Text | Thinking | ToolCall | Refusal
+
+Chunking: TypeAlias = str | int | tuple[str, ...]
+"""How a stream cuts a reply: "whole", "words", "keyed" (sizes derived from the request), n code points, or the parts themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How a reply is handed over: cut how, and when; ``latency`` (before anything) and ``pace`` (between chunks) in virtual seconds.
+
+    What is not streamed arrives when its last chunk would have.
+    """
+
+    chunking: Chunking | None = None
+    latency: float = 0.0
+    pace: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """Lawful oddities of a streamed body on the wire (WHATWG HTML §9.2, server-sent events); no other face shows them.
+
+    ``newline`` ends lines; ``comments`` and ``pings`` stand before every event; ``done`` is the end marker of the dialect
+    ("[DONE]", "message_stop"); ``headers`` are sent with the reply.
+    """
+
+    newline: str = "\n"
+    comments: bool = False
+    pings: bool = False
+    done: bool = True
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a model answers: blocks, a finish reason and usage, each of which may be absent when a test wants that.
 
-    ``value`` carries a reply in the user's own type, for faces that hand it over as it is.
+    ``value`` carries a reply in the user's own type, for faces that hand it over as it is; ``delivery`` and ``framing`` say
+    how it travels, where that is not the double's own way.
 
     >>> Reply((Text("Hello, "), Text("world"))).text
     'Hello, world'
@@ -121,11 +159,23 @@ class Reply:
     finish: str | None = "stop"
     usage: Usage | None = None
     value: object = None
+    delivery: Delivery | None = None
+    framing: Framing | None = None
 
     @property
     def text(self) -> str:
         """The text blocks, joined."""
         return "".join([block.text for block in self.blocks if isinstance(block, Text)])
+
+    @property
+    def thinking(self) -> str:
+        """The thinking blocks, joined."""
+        return "".join([block.text for block in self.blocks if isinstance(block, Thinking)])
+
+    @property
+    def refusal(self) -> str:
+        """The refusal blocks, joined."""
+        return "".join([block.text for block in self.blocks if isinstance(block, Refusal)])
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -140,25 +190,48 @@ class Reply:
 class Fault:
     """A misbehaviour as data, so that every face can render it: an exception, a status with headers, half a stream.
 
-    ``kind`` is one of ``invcheck.faults.KINDS``; ``retry_after`` is in seconds.
+    ``kind`` is one of ``invcheck.faults.KINDS``; ``retry_after`` is in seconds. ``headers`` and ``body`` are what a wire
+    face sends instead of the dialect's own error. A fault of delivery (cut, truncated, stream-error, stall) breaks
+    ``reply`` once ``after`` bytes were sent: of the body on the wire, of the text in process.
     """
 
     kind: str
     message: str = ""
     status: int | None = None
     retry_after: float | None = None
+    headers: Mapping[str, str] | None = None
+    body: str | None = None
+    reply: Reply | None = None
+    after: int | str | None = None
+    seconds: float | None = None
 
 
 Outcome: TypeAlias = Reply | Fault
 
 
 @dataclass(frozen=True, slots=True)
+class ToolPart:
+    """A part of the JSON text of a tool call's arguments; the first part of the ``index``-th call (from 0) also names it."""
+
+    index: int
+    arguments: str = ""
+    name: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
-    """A part of a reply as a stream hands it over, correlated with its request by ``request_id``."""
+    """A part of a reply as a stream hands it over, correlated with its request by ``request_id``.
+
+    It holds a part of one block: of its text, its thinking or its refusal, a whole tool call, or a ``part`` of one.
+    """
 
     request_id: str
     text: str = ""
     tool_call: ToolCall | None = None
+    thinking: str = ""
+    refusal: str = ""
+    part: ToolPart | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,10 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "overloaded": Kind(529, "overloaded"),
         "timeout": Kind(None, "the request timed out", ModelTimeout),
         "connection": Kind(None, "the connection failed", ModelConnectionError),
+        "cut": Kind(None, "the connection broke in the middle of the reply", ModelConnectionError),
+        "truncated": Kind(None, "the reply ended before it was whole"),
+        "stream-error": Kind(None, "an error arrived in the middle of the reply"),
+        "stall": Kind(None, "nothing more arrived", ModelTimeout),
     }
 )
 """Every kind by its name."""
