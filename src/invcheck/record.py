@@ -14,7 +14,7 @@ from typing import Protocol
 
 from invcheck import session
 from invcheck.errors import NotInTest
-from invcheck.vocabulary import Counts, Exchange, Finding, Json, Verdict, Waits
+from invcheck.vocabulary import Counts, Exchange, Finding, Json, Turns, Verdict, Waits
 
 
 class Verified(Protocol):
@@ -49,6 +49,7 @@ class Record:
     def __init__(self, seed: int = 0, clock: Waits | None = None) -> None:
         self.seed = seed
         self.clock = clock
+        self.turns: Turns | None = None
         self.process = _process()
         self.journal: list[dict[str, Json]] = []
         self.calls: list[dict[str, Json]] = []

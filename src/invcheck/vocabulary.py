@@ -336,3 +336,17 @@ class Waits(Protocol):
 
     def wait(self, seconds: float) -> None:
         """Let that many seconds pass."""
+
+
+class Turns(Protocol):
+    """How calls of one lane meet: a call is served once every thread and task that can be seen waits as well.
+
+    Two calls that wait on one lane then overlap: nothing says which of them came first. Both methods give True for each of
+    them. ``lane`` is any hashable value, such as a double's id with the name of a lane.
+    """
+
+    def taken(self, lane: object) -> bool:
+        """Wait for the turn of a synchronous call, and say whether it overlaps with another one on its lane."""
+
+    async def ataken(self, lane: object) -> bool:
+        """Wait for the turn of a call that a task awaits, which the event loop passes at least once, and say the same."""
