@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from invcheck.faces.wire.sse import Event
-from invcheck.vocabulary import Chunk, Fault, Json, Reply, ToolCall, Usage
+from invcheck.replies import arguments_text, call_id
+from invcheck.vocabulary import Block, Chunk, Fault, Json, Reply, ToolCall, ToolPart, Usage
 
 CREATED = 1_893_456_000
 """When every reply was made: 2030-01-01T00:00:00Z, where the sandbox's clock starts, in seconds of Unix time."""
@@ -16,7 +17,8 @@ CREATED = 1_893_456_000
 class Encoder(Protocol):
     """Writes one reply as a stream, a piece at a time; each method gives the events that are due then, perhaps none.
 
-    The order is `start`, `chunk` as often as there are chunks, `end`, `done`; `error` may come instead of the rest.
+    The order is `start`, `chunk` as often as there are chunks, `end`, `done`; `error` may come instead of the rest. The
+    chunks join to the reply, block after block.
     """
 
     def start(self) -> list[Event]:
@@ -91,6 +93,47 @@ def text_of(value: Json) -> str:
     return text
 
 
+def merged(blocks: Sequence[Block]) -> list[Block]:
+    """Give blocks as a stream shows them: neighbours of one kind are one, and an empty one is none, unless it is all there is.
+
+    So a reply that is streamed and its twin that is not are the same on the wire.
+
+    >>> from invcheck.vocabulary import Refusal, Text
+    >>> merged([Text("a"), Text(""), Text("b"), Refusal("no")])
+    [Text(text='ab'), Refusal(text='no')]
+    """
+    found: list[Block] = []
+    for block in blocks:
+        last = found[-1] if found else None
+        if isinstance(block, ToolCall):
+            found.append(block)
+        elif not block.text:
+            continue
+        elif type(last) is type(block) and not isinstance(last, ToolCall) and last is not None:
+            found[-1] = type(block)(last.text + block.text)
+        else:
+            found.append(block)
+    return found or list(blocks[:1])
+
+
+def unsaid(reply: Reply, said: Collection[type[Block]], calls: int) -> list[Block]:
+    """Give the blocks that no chunk said: of a kind that was not ``said`` at all, and the tool calls after the first ``calls``."""
+    left: list[Block] = []
+    for block in merged(reply.blocks):
+        if isinstance(block, ToolCall):
+            if calls == 0:
+                left.append(block)
+            calls = max(calls - 1, 0)
+        elif type(block) not in said:
+            left.append(block)
+    return left
+
+
+def named(call: ToolCall, request_id: str, ordinal: int) -> ToolPart:
+    """Give a whole tool call, the ``ordinal``-th of its reply from 0, as the one part that it is on the wire."""
+    return ToolPart(ordinal, arguments_text(call.arguments), call.name, call.id or call_id(request_id, ordinal))
+
+
 def suffix(request_id: str) -> str:
     """Give what an id of the wire is made of, so that nothing is drawn.
 
@@ -111,8 +154,3 @@ def arguments_of(text: str, where: str) -> dict[str, Json]:
     if not isinstance(value, dict):
         raise ValueError(f"{where}: the arguments are an object, got {type(value).__name__}")  # noqa: TRY004  # one kind of error for one kind of mistake
     return value
-
-
-def call_id(call: ToolCall, key: str, index: int) -> str:
-    """Give the id of a tool call, derived from the request's where it has none."""
-    return call.id or f"call_{suffix(key)}_{index}"
