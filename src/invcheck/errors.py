@@ -7,6 +7,7 @@
     │   └── PathError                a JSONPath outside the guaranteed subset
     ├── DoubleError         exit 2   a double was built or fed wrongly
     │   ├── ScriptInvalid            a step that no script can hold; the queue stays as it was
+    │   │   └── FixtureInvalid       a line of a fixture file that is no recording; ``place`` says where
     │   ├── PortMismatch             a double's port and the user's Protocol disagree
     │   └── NotInTest                a double outside of a test
     ├── ScriptedModelError  exit 1   raised into the app by a double, and latched: SCRIPT_EXHAUSTED ...
@@ -95,6 +96,12 @@ class ScriptInvalid(DoubleError):
     """A step that no script can hold; ``fields["index"]`` says which, and the queue stays as it was."""
 
     default_code = "SCRIPT_INVALID"
+
+
+class FixtureInvalid(ScriptInvalid):
+    """A line of a fixture file that is no recording; ``place`` says where, and what was queued stays as it was."""
+
+    default_code = "FIXTURE_INVALID"
 
 
 class PortMismatch(DoubleError):
