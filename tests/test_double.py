@@ -156,7 +156,7 @@ _BROKEN_FACTORIES: dict[Any, tuple[str, str]] = {
     _no_reply: ("FACTORY_NO_REPLY", "no final reply"),
     _two: ("FACTORY_TWO_REPLIES", "two final replies"),
     _after: ("FACTORY_AFTER_REPLY", "a chunk after its final reply"),
-    _foreign: ("CHUNK_FOREIGN", "belongs to request"),
+    _foreign: ("REQUEST_MISMATCH", "belongs to request"),
     _other_text: ("CHUNKS_DIFFER", "join to"),
     _other_tool: ("CHUNKS_DIFFER", "other tools"),
     _no_chunk: ("REPLY_INVALID", "int, which is no chunk"),

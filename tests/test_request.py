@@ -10,6 +10,7 @@ import pytest
 
 from invcheck.canonical import digest
 from invcheck.errors import CallCancelled, ScriptedModelError
+from invcheck.faces.call import driven
 from invcheck.request import AbortSignal, Call, Request
 from invcheck.vocabulary import Chunk, State
 
@@ -60,13 +61,13 @@ def test_a_call_takes_its_own_chunks_until_it_is_cancelled() -> None:
     """A chunk of another request is refused, and so is any chunk after the signal."""
     call = Call({"prompt": "hi"}, None, None, AbortSignal())
     call.n = 0
-    call.emit(Chunk(call.request.id, "a"))
+    driven(call.emit(Chunk(call.request.id, "a")))
     with pytest.raises(ScriptedModelError, match="belongs to request 'other'") as caught:
-        call.emit(Chunk("other", "b"))
-    assert caught.value.code == "CHUNK_FOREIGN"
+        driven(call.emit(Chunk("other", "b")))
+    assert caught.value.code == "REQUEST_MISMATCH"
     call.live_signal.abort()
     with pytest.raises(CallCancelled, match="call 1 was cancelled"):
-        call.emit(Chunk(call.request.id, "c"))
+        driven(call.emit(Chunk(call.request.id, "c")))
     assert [chunk.text for chunk in call.parts] == ["a"]
 
 

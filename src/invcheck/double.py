@@ -6,22 +6,32 @@ snapshot → record → cancelled? → draw → emit → verify → close. What 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Generator, Mapping
-from functools import partial
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from threading import Lock, get_ident, main_thread
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-from invcheck import record, replies
-from invcheck.errors import CallCancelled, InvcheckError, NotInTest, ScriptedModelError
-from invcheck.request import AbortSignal, Call, Request
-from invcheck.show import show
+from invcheck import delivery, record, replies
+from invcheck.errors import CallCancelled, DoubleError, InvcheckError, NotInTest, ScriptedModelError
+from invcheck.mistakes import finding, own
+from invcheck.request import AbortSignal, Call, Handed, Request
 from invcheck.snapshot import snapshot
-from invcheck.vocabulary import Counts, Exchange, Fault, Finding, Json, Outcome, Reply, State, Usage, Verdict
+from invcheck.vocabulary import Counts, Delivery, Exchange, Fault, Finding, Outcome, Reply, State, Usage, Verdict
 
-T = TypeVar("T")
-
-REFUSED = frozenset({"SCRIPT_EXHAUSTED", "SCRIPT_ITERATOR_REUSED", "LANE_UNDECLARED"})
+REFUSED = frozenset(
+    {
+        "ENDPOINT_UNKNOWN",
+        "LANE_UNDECLARED",
+        "PROMPT_CHANGED",
+        "REQUEST_PROTOCOL",
+        "SCRIPT_EXHAUSTED",
+        "SCRIPT_ITERATOR_REUSED",
+        "STEP_MISMATCH",
+    }
+)
 """Codes of what the app, or the script it was given, may not do: the call is refused and the finding is broken."""
+
+CROWDED = 10_000
+"""Calls that a double without ``keep`` holds before the trial notes it."""
 
 
 class Step(Protocol):
@@ -49,48 +59,19 @@ class Source(Protocol):
         """What is wrong now that nothing more will be asked."""
 
 
-class _Pause:
-    """One turn of the event loop, in which a cancellation arrives before anything was taken."""
-
-    def __await__(self) -> Generator[None, None, None]:
-        yield
-
-
-Hand = Callable[[Reply, Call], object]
+Hand = Callable[[Any, Call], object]
+Items = Callable[[Reply, Call], Iterable[object]]
 Render = Callable[[Fault], BaseException]
-
-
-def own(what: str, function: Callable[..., T], given: object = None) -> Callable[..., T]:
-    """Give a function of the test's own so that an error of it is a finding, which no ``except`` in the app may hide.
-
-    ``given`` is what the test wrote, where ``function`` was made of it. Errors of the double's own are latched by the
-    double itself.
-    """
-
-    def asked(*args: Any) -> T:
-        try:
-            return function(*args)
-        except Exception as error:
-            mistaken(what, function if given is None else given, error)
-            raise
-
-    return asked
-
-
-def mistaken(what: str, function: object, error: Exception) -> None:
-    """Latch an error of a test's own function."""
-    held = record.current()
-    if held is not None and not isinstance(error, InvcheckError):
-        name = getattr(function, "__name__", type(function).__name__)
-        message = f"the test's own {what}={name} raised {type(error).__name__}"
-        held.latch(Finding("DOUBLE_RAISED", Verdict.ERRORED, message, hint="it makes what the app is given, so the app was not judged"))
+Pause = Callable[[], Awaitable[None]]
 
 
 class Double:
     """One source, whatever face asks it. NotInTest where it is built outside of a test.
 
     ``usage`` is the default for replies that do not say; ``lane_by`` names the lane of a request: the name of one of its
-    fields, or a function of it.
+    fields, or a function of it. ``delivery`` is how replies are handed over that do not say. With ``cached`` counted
+    tokens tell what a request shares with the one before it on its lane as read from a cache. ``keep`` bounds how many
+    calls are held; older ones are counted and forgotten.
     """
 
     def __init__(
@@ -100,13 +81,23 @@ class Double:
         name: str = "Double",
         usage: Usage | Mapping[str, int | None] | None = None,
         lane_by: str | Callable[[Request], str] | None = None,
+        delivery: Delivery | None = None,
+        cached: bool = False,
+        keep: int | None = None,
     ) -> None:
         self._record = record.required(name)
+        if keep is not None and (type(keep) is not int or keep < 1):
+            raise DoubleError(f"keep is a number of calls from 1, got {keep!r}")
         self._name = name
         self._source = source
         self._usage = replies.usage_of(usage)
         self._lane_by = own("lane_by", lane_by) if callable(lane_by) else lane_by
+        self._delivery = delivery
+        self._before: dict[str | None, bytes] | None = {} if cached else None
+        self._keep = keep
         self._calls: list[Call] = []
+        self._forgotten = dict.fromkeys(State, 0)
+        self._arrived = 0
         self._arrivals = Lock()
         self._locks: dict[str | None, Lock] = {}
         self._asked: dict[str | None, int] = {}
@@ -115,19 +106,19 @@ class Double:
 
     @property
     def requests(self) -> tuple[Request, ...]:
-        """Every request so far, frozen and detached from what the app sent."""
+        """Every request so far, or the last ``keep`` ones, frozen and detached from what the app sent."""
         return tuple(call.request for call in self._calls)
 
     @property
     def calls(self) -> tuple[Exchange, ...]:
-        """Every call so far, in order of arrival."""
-        return tuple(Exchange(c.n, c.lane, c.request, c.outcome, c.state, c.error, c.method) for c in self._calls)
+        """Every call so far, or the last ``keep`` ones, in order of arrival."""
+        return tuple(Exchange(c.n, c.lane, c.request, c.outcome, c.state, c.error, c.method, c.attempt) for c in self._calls)
 
     @property
     def counts(self) -> Counts:
         """How many calls there were, by what became of them."""
         states = [call.state for call in self._calls]
-        return Counts(*(states.count(state) for state in State))
+        return Counts(*(self._forgotten[state] + states.count(state) for state in State))
 
     @property
     def pending(self) -> int:
@@ -147,50 +138,31 @@ class Double:
         signal: AbortSignal | None = None,
         hand: Hand | None = None,
         render: Render,
-        pause: bool = False,
-        opens: bool = False,
     ) -> Any:
-        """Take one call through the seven steps and give what ``hand`` makes of the reply, else the reply.
+        """Take one call through the seven steps without an event loop; see `answer`."""
+        return await self.answer(self.arrive(given, lane=lane, method=method, signal=signal), hand=hand, render=render)
 
-        A fault is raised as ``render`` makes it an exception. With ``pause`` the event loop has one turn before the draw.
-        With ``opens`` a stream is begun: beside it comes what must be told how it ended, without which it was cancelled.
-        """
-        call = self._arrive(given, lane, method, signal)
-        try:
-            if pause:
-                await _Pause()
-            call.unless_cancelled()
-            outcome = await self._draw(call).give(call)
-            call.unless_cancelled()
-            reply = self._verified(call, outcome, render)
-            handed = reply if hand is None else hand(reply, call)
-        except BaseException as error:
-            self._fell(call, error)
-            raise
-        if opens:
-            close = partial(self._closed, call, call.outcome, call.entry["outcome"])
-            call.outcome = call.entry["outcome"] = None
-            return handed, close
-        call.state = State.SERVED
-        call.entry["state"] = "served"
-        return handed
-
-    def _closed(self, call: Call, outcome: Outcome | None, plain: Json, error: BaseException | None = None) -> None:
-        """Enter how a stream ended: handed over whole, or broken off by an error or by who left it."""
-        call.outcome, call.entry["outcome"] = outcome, plain
-        if error is not None:
-            self._fell(call, error)
-            return
-        call.state = State.SERVED
-        call.entry["state"] = "served"
-
-    def _arrive(self, given: Mapping[str, object], lane: str | None, method: str | None, signal: AbortSignal | None) -> Call:
+    def arrive(
+        self,
+        given: Mapping[str, object],
+        *,
+        lane: str | None = None,
+        method: str | None = None,
+        signal: AbortSignal | None = None,
+        attempt: int = 0,
+    ) -> Call:
+        """Take a frozen snapshot of a request, enter it and count it: before anything that could wait."""
         if record.current() is not self._record:
             raise self._stale()
-        call = Call(snapshot(given), lane, method, signal)
+        call = Call(snapshot(given), lane, method, signal, attempt)
         with self._arrivals:
-            call.n = len(self._calls)
+            call.n = self._arrived
+            self._arrived += 1
             self._calls.append(call)
+            if self._keep is not None:
+                self._forget(self._keep)
+            elif self._arrived == CROWDED:
+                self._record.read("history", f"a {self._name} holds every call; keep= bounds how many")
             if lane is None and self._lane_by is not None:
                 self._find_lane(call, self._lane_by)
             call.ordinal = self._asked[call.lane] = self._asked.get(call.lane, 0) + 1
@@ -198,6 +170,7 @@ class Double:
                 "n": 0,
                 "lane": call.lane,
                 "method": method,
+                "attempt": attempt,
                 "request": call.plain,
                 "outcome": None,
                 "state": "cancelled",
@@ -205,6 +178,53 @@ class Double:
             }
             self._record.arrive(call.entry)
         return call
+
+    async def answer(
+        self, call: Call, *, hand: Hand | None = None, items: Items | None = None, render: Render, pause: Pause | None = None
+    ) -> Any:
+        """Answer a call that has arrived, and give what ``hand`` makes of the reply, else the reply.
+
+        A fault is raised as ``render`` makes it an exception. ``pause`` lets a cancellation arrive before the draw. Where
+        the call streams, each chunk is handed over as it comes; or instead what ``hand`` makes of each of the ``items``
+        that the reply has.
+        """
+        try:
+            if pause is not None:
+                await pause()
+            call.unless_cancelled()
+            step = self._draw(call)
+            if items is not None:
+                call.streams = False
+            outcome = await step.give(call)
+            call.unless_cancelled()
+            handed: Any = await self._settled(call, outcome, render)
+            if items is not None:
+                await _hand_over(items(handed, call), call, hand)
+            elif hand is not None:
+                handed = hand(handed, call)
+            call.unless_cancelled()
+        except BaseException as error:
+            self._fell(call, error)
+            raise
+        if not call.ended:  # else a fault has broken the reply, and the app was given what arrived of it
+            call.ended = True
+            call.state = State.SERVED
+            call.entry["state"] = "served"
+        return handed
+
+    def handed(self, call: Call, place: int) -> None:
+        """Enter that a reader was given the ``place``-th item of a stream, from 0."""
+        self._record.note("chunk", n=call.entry["n"], i=place)
+
+    def _forget(self, keep: int) -> None:
+        for place, old in enumerate(self._calls):
+            if len(self._calls) <= keep:
+                return
+            if old.ended:
+                del self._calls[place]
+                self._forgotten[old.state] += 1
+                self._record.forget(old.entry)
+                return
 
     def _find_lane(self, call: Call, by: str | Callable[[Request], str]) -> None:
         try:
@@ -220,7 +240,7 @@ class Double:
         if self._record.over and (now is None or get_ident() != main_thread().ident):
             self._record.latch(record.after_return("a call"))  # no trial in hand has anything to do with it
         elif now is not None:
-            now.latch(_finding(error, Verdict.ERRORED))
+            now.latch(finding(error, Verdict.ERRORED))
         return error
 
     def _draw(self, call: Call) -> Step:
@@ -230,32 +250,83 @@ class Double:
         if not isinstance(call.lane, str | None) or call.lane not in lanes:
             raise _undeclared(call.lane, lanes)
         with self._locks.get(call.lane) or self._locks.setdefault(call.lane, Lock()):
+            if self._before is not None:
+                call.cached = _shared(self._before.get(call.lane, b""), call.canonical)
+                self._before[call.lane] = call.canonical
             return self._source.draw(call)
 
-    def _verified(self, call: Call, outcome: Outcome | str, render: Render) -> Reply:
-        if isinstance(outcome, str):  # what a fake nearly always gives; nothing of it can be wrong
+    async def _settled(self, call: Call, outcome: Outcome | str, render: Render) -> Reply:
+        """Verify an outcome and hand it over: chunk by chunk where the call streams, after as long as it takes."""
+        if isinstance(outcome, str) and self._before is None and self._delivery is None and not call.streams:
             reply, call.entry["outcome"] = replies.of_text(outcome, self._usage, call.canonical)
-            call.outcome = reply
+            call.outcome = reply  # what a fake nearly always gives; nothing of it can be wrong
             return reply
+        if isinstance(outcome, str):
+            outcome = replies.text(outcome)
         if isinstance(outcome, Fault):
-            call.outcome = outcome
-            raise render(outcome)
-        reply = outcome
-        wrong = replies.complaint(reply)
+            return await self._broken(call, outcome, render)
+        wrong = replies.complaint(outcome)
         if wrong:
             raise ScriptedModelError(f"the reply to call {call.n + 1} is none: {wrong}", code="REPLY_INVALID", lane=call.lane)
+        reply = self._completed(call, outcome)
         if call.parts:
-            _joined(call, reply)
-        usage = reply.usage or self._usage or replies.counted(call.canonical, reply)
-        reply = replies.completed(reply, usage, call.request.id if reply.tool_calls else "")
-        call.outcome = reply
+            _unless_joined(call, reply)
+        call.outcome, call.framing = reply, outcome.framing
         call.entry["outcome"] = replies.plain(reply)
+        if self._delivery is not None or outcome.delivery is not None or call.streams:
+            await self._delivered(call, reply, delivery.merged(outcome.delivery, self._delivery))
         return reply
+
+    def _completed(self, call: Call, reply: Reply) -> Reply:
+        shared = None if self._before is None else call.cached
+        usage = reply.usage or self._usage or replies.counted(call.canonical, reply, shared)
+        return replies.completed(reply, usage, call.request.id if reply.tool_calls else "")
+
+    async def _delivered(self, call: Call, reply: Reply, how: Delivery) -> None:
+        """Hand over the chunks of a reply that did not come in chunks, and let the time pass that it takes."""
+        own = [] if call.parts else list(delivery.chunks(reply, call.request.id, how.chunking))
+        if not call.streams:
+            await self._pass(call, how.latency + how.pace * max(0, len(own or call.parts) - 1))
+            return
+        for place, chunk in enumerate(own):
+            await self._pass(call, how.pace if place else how.latency)
+            call.at_last = place == len(own) - 1
+            await call.emit(chunk)
+
+    async def _broken(self, call: Call, fault: Fault, render: Render) -> Reply:
+        """Hand over what arrives of a reply that a fault breaks, and raise what the fault is; a silent end raises nothing."""
+        if fault.reply is not None:
+            fault = replies.breaking(fault, self._completed(call, fault.reply))
+        call.outcome = fault
+        if call.raw or fault.reply is None:
+            raise render(fault)
+        chunks, part = delivery.broken(fault, call.request.id, self._delivery)
+        for chunk in chunks if call.streams else ():
+            await call.emit(chunk)
+        if fault.kind == "stall":
+            await self._pass(call, delivery.silence(fault))
+        if fault.kind != "truncated":
+            raise render(fault)
+        call.ended, call.state = True, State.FAILED
+        call.entry.update(state="failed", outcome=replies.plain(fault))
+        return part
+
+    async def _pass(self, call: Call, seconds: float) -> None:
+        """Let time pass that the model takes; where there is no clock it takes none."""
+        clock = self._record.clock
+        if clock is None or not seconds:
+            return
+        if call.awaits:
+            await clock.alet(seconds)
+        else:
+            clock.let(seconds)
 
     def _fell(self, call: Call, error: BaseException) -> None:
         """Enter what became of a call that was not served, and latch what no ``except`` in the app may hide."""
-        call.error = type(error).__name__
+        call.ended = True
         call.state = _state(error)
+        # whoever cancels, it is the same cancellation: the runtimes call it by different names
+        call.error = None if call.state is State.CANCELLED else type(error).__name__
         entry = call.entry
         entry["state"], entry["error"] = call.state.value, call.error
         if call.state is State.FAILED:
@@ -269,28 +340,39 @@ class Double:
         if isinstance(error, InvcheckError) and not isinstance(error, CallCancelled) and (error.code, lane) not in self._latched:
             self._latched.add((error.code, lane))
             verdict = Verdict.BROKEN if error.code in REFUSED else Verdict.ERRORED
-            self._record.latch(_finding(error, verdict))
+            self._record.latch(finding(error, verdict))
+
+
+async def _hand_over(items: Iterable[object], call: Call, hand: Hand | None) -> None:
+    """Hand over the items that a reply has; who has the last one of a list need not ask whether there is another."""
+    last = len(items) if isinstance(items, list | tuple) else -1
+    for place, item in enumerate(items, 1):
+        call.unless_cancelled()
+        given = item if hand is None else hand(item, call)
+        call.at_last = place == last
+        await Handed(given)
+
+
+def _shared(before: bytes, now: bytes) -> int:
+    """How many bytes two requests begin with alike."""
+    short = min(len(before), len(now))
+    return next((place for place in range(short) if before[place] != now[place]), short)
+
+
+_GONE = (("asyncio", "CancelledError"), ("trio", "Cancelled"))
 
 
 def _state(error: BaseException) -> State:
-    asyncio = sys.modules.get("asyncio")
-    gone = (CallCancelled, GeneratorExit) if asyncio is None else (CallCancelled, GeneratorExit, asyncio.CancelledError)
-    if isinstance(error, gone):
+    gone = [getattr(sys.modules[module], name) for module, name in _GONE if module in sys.modules]
+    if isinstance(error, (CallCancelled, GeneratorExit, *gone)):
         return State.CANCELLED
     return State.REFUSED if isinstance(error, ScriptedModelError) and error.code in REFUSED else State.FAILED
 
 
-def _joined(call: Call, reply: Reply) -> None:
-    text = "".join(chunk.text for chunk in call.parts)
-    if text != reply.text:
-        raise ScriptedModelError(
-            f"the chunks of call {call.n + 1} join to {show(text)}, but the reply is {show(reply.text)}",
-            code="CHUNKS_DIFFER",
-            lane=call.lane,
-        )
-    tools = [chunk.tool_call for chunk in call.parts if chunk.tool_call is not None]
-    if tools and tools != list(reply.tool_calls):
-        raise ScriptedModelError(f"the chunks of call {call.n + 1} call other tools than the reply", code="CHUNKS_DIFFER", lane=call.lane)
+def _unless_joined(call: Call, reply: Reply) -> None:
+    wrong = delivery.differs(call.parts, reply)
+    if wrong:
+        raise ScriptedModelError(f"the chunks of call {call.n + 1} {wrong}", code="CHUNKS_DIFFER", lane=call.lane)
 
 
 def _undeclared(lane: str | None, lanes: Collection[str | None]) -> ScriptedModelError:
@@ -298,16 +380,4 @@ def _undeclared(lane: str | None, lanes: Collection[str | None]) -> ScriptedMode
     what = "a call without a lane" if lane is None else f"a call on the undeclared lane {lane!r}"
     return ScriptedModelError(
         f"{what}; declared are {known}", code="LANE_UNDECLARED", lane=lane, hint="ask through double.lane(NAME), or say lane_by="
-    )
-
-
-def _finding(error: Any, verdict: Verdict) -> Finding:
-    return Finding(
-        error.code,
-        verdict,
-        error.message,
-        expected=error.fields.get("expected"),
-        got=error.fields.get("got"),
-        call=error.fields.get("call"),
-        hint=error.hint,
     )

@@ -33,6 +33,7 @@ class Verified(Protocol):
 
 
 _ARRIVALS = Lock()
+_OF_CALLS = ("call", "chunk")
 _process = os.getpid  # held on to, since an app may replace what stands in os
 _STAY = "let the trial's own process do it, or use threads in the test"
 
@@ -53,6 +54,8 @@ class Record:
         self.process = _process()
         self.journal: list[dict[str, Json]] = []
         self.calls: list[dict[str, Json]] = []
+        self.arrived = 0
+        self.forgotten = 0
         self.waits: list[float] = []
         self.effects: list[dict[str, Json]] = []
         self.ledger: list[Json] = []
@@ -77,11 +80,19 @@ class Record:
         if _process() != self.process:
             raise self._elsewhere("a call")
         with _ARRIVALS:
-            n = entry["n"] = len(self.calls)
+            n = entry["n"] = self.arrived
+            self.arrived += 1
             self.calls.append(entry)
         for look in self.before_event:
             look()
         self.journal.append({"kind": "call", "n": n, "lane": entry["lane"]})
+
+    def forget(self, entry: dict[str, Json]) -> None:
+        """Let go of the oldest call of a double that keeps a bounded number; what was forgotten can no longer be judged."""
+        with _ARRIVALS:
+            self.forgotten += 1
+            _drop(self.calls, lambda each: each is entry)
+            _drop(self.journal, lambda each: each["kind"] in _OF_CALLS and each["n"] == entry["n"])
 
     def row(self, row: Json) -> None:
         """Enter one row of the app's own ledger."""
@@ -129,6 +140,11 @@ class Record:
     def close(self) -> None:
         """End it: what arrives from now on came after the trial, changes nothing of it, and is told by `late`."""
         self.__class__ = _Over
+
+
+def _drop(entries: list[dict[str, Json]], unwanted: Callable[[dict[str, Json]], bool]) -> None:
+    for place in reversed([place for place, entry in enumerate(entries) if unwanted(entry)]):
+        del entries[place]
 
 
 class _Over(Record):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from hashlib import sha256
 
 from invcheck.canonical import canonical
@@ -11,7 +12,7 @@ from invcheck.errors import DoubleError
 from invcheck.freeze import FrozenDict, frozen
 from invcheck.show import show
 from invcheck.snapshot import snapshot
-from invcheck.vocabulary import Block, Fault, Json, Outcome, Reply, Text, Thinking, ToolCall, Usage
+from invcheck.vocabulary import Block, Fault, Json, Outcome, Refusal, Reply, Text, Thinking, ToolCall, Usage
 
 MOST = 2**53 - 1
 """The largest number of tokens: the largest integer that every JSON reader keeps exactly (RFC 8259 §6)."""
@@ -64,16 +65,14 @@ def complaint(reply: Reply) -> str | None:  # noqa: PLR0911  # one return per ru
     ids = [call.id for call in calls if call.id is not None]
     if ids and len(set(ids)) != len(ids):
         return f"two tool calls have the same id {next(each for each in ids if ids.count(each) > 1)!r}"
-    if reply.usage is None:
-        return None
-    return _usage_complaint(reply.usage) if isinstance(reply.usage, Usage) else f"usage is a Usage, got {type(reply.usage).__name__}"
+    return None if reply.usage is None else _usage_complaint(reply.usage)
 
 
 def _block_complaint(block: Block) -> str | None:
-    if isinstance(block, (Text, Thinking)):  # a union would be built anew for each block
+    if isinstance(block, (Text, Thinking, Refusal)):  # a union would be built anew for each block
         return None if isinstance(block.text, str) else f"a {type(block).__name__} block holds text, got {type(block.text).__name__}"
     if not isinstance(block, ToolCall):
-        return f"a block is Text, Thinking or ToolCall, got {type(block).__name__}"
+        return f"a block is Text, Thinking, ToolCall or Refusal, got {type(block).__name__}"
     if not isinstance(block.name, str) or not block.name:
         return f"a tool call has a name, got {block.name!r}"
     if not isinstance(block.arguments, Mapping):
@@ -81,7 +80,9 @@ def _block_complaint(block: Block) -> str | None:
     return None if block.id is None or isinstance(block.id, str) else f"the id of a tool call is text, got {type(block.id).__name__}"
 
 
-def _usage_complaint(usage: Usage) -> str | None:
+def _usage_complaint(usage: object) -> str | None:
+    if not isinstance(usage, Usage):
+        return f"usage is a Usage, got {type(usage).__name__}"
     for name in USAGE_NAMES:
         tokens = getattr(usage, name)
         if tokens is not None and (type(tokens) is not int or not 0 <= tokens <= MOST):
@@ -89,15 +90,18 @@ def _usage_complaint(usage: Usage) -> str | None:
     return None
 
 
-def counted(request: bytes, reply: Reply) -> Usage:
+def counted(request: bytes, reply: Reply, shared: int | None = None) -> Usage:
     """Count the tokens of a reply that does not say: a quarter of the UTF-8 bytes, rounded up.
 
     Input is the canonical JSON of the whole request (messages, tools, settings); output is the text of all blocks,
     thinking included, and each tool call's name and canonical arguments. It is no provider's tokenizer, but it is the
-    same everywhere and needs no download.
+    same everywhere and needs no download. ``shared`` is how many bytes the request shares with the one before it: its
+    whole tokens are read from the cache, the rest of the input is written to it.
 
     >>> counted(b'{"prompt":"hi"}', Reply((Text("hello"),)))
     Usage(input_tokens=4, output_tokens=2, cache_read_input_tokens=None, cache_creation_input_tokens=None, reasoning_output_tokens=None)
+    >>> counted(b'{"prompt":"hi"}', Reply((Text("hello"),)), shared=11)
+    Usage(input_tokens=4, output_tokens=2, cache_read_input_tokens=2, cache_creation_input_tokens=2, reasoning_output_tokens=None)
     """
     size = 0
     for block in reply.blocks:
@@ -105,7 +109,22 @@ def counted(request: bytes, reply: Reply) -> Usage:
             size += len(block.name.encode("utf-8", "backslashreplace")) + len(canonical(snapshot(block.arguments)))
         else:
             size += len(block.text.encode("utf-8", "backslashreplace"))
-    return Usage(-(-len(request) // 4), -(-size // 4))
+    tokens = -(-len(request) // 4)
+    if shared is None:
+        return Usage(tokens, -(-size // 4))
+    return Usage(tokens, -(-size // 4), shared // 4, tokens - shared // 4)
+
+
+def text(given: str) -> Reply:
+    """Give the reply that is this text and nothing else."""
+    return Reply((Text(given),))
+
+
+def breaking(fault: Fault, reply: Reply) -> Fault:
+    """Give the fault with the reply that it breaks, as it would have been handed over."""
+    kept = fault.reply
+    how = Reply() if kept is None else kept
+    return replace(fault, reply=replace(reply, delivery=how.delivery, framing=how.framing))
 
 
 def of_text(text: str, usage: Usage | None, request: bytes) -> tuple[Reply, Json]:
@@ -118,21 +137,40 @@ def of_text(text: str, usage: Usage | None, request: bytes) -> tuple[Reply, Json
 def completed(reply: Reply, usage: Usage, key: str) -> Reply:
     """Give the reply as it is handed out: with usage, an id for each tool call that has none, and all plain data frozen.
 
-    An id is derived from ``key`` (the request's id) and the block's index, never drawn.
+    How it travels is no part of it. An id is derived by `call_id` from ``key``, the request's id, never drawn.
     """
     blocks, calls, value = reply.blocks, reply.tool_calls, reply.value
     if type(value) in (dict, list):
         value = frozen(snapshot(value))
-    elif usage is reply.usage and not calls:
+    elif usage is reply.usage and not calls and reply.delivery is None and reply.framing is None:
         return reply
     if calls:
-        blocks = tuple(_with_id(block, key, index) if isinstance(block, ToolCall) else block for index, block in enumerate(blocks))
+        ordinals = iter(range(len(calls)))
+        blocks = tuple(_with_id(block, key, next(ordinals)) if isinstance(block, ToolCall) else block for block in blocks)
     return Reply(blocks, reply.finish, usage, value)
 
 
-def _with_id(call: ToolCall, key: str, index: int) -> ToolCall:
+def _with_id(call: ToolCall, key: str, ordinal: int) -> ToolCall:
     arguments = call.arguments if type(call.arguments) is FrozenDict else frozen(snapshot(call.arguments))
-    return ToolCall(call.name, arguments, call.id or "call_" + sha256(f"{key}/{index}".encode()).hexdigest()[:16])
+    return ToolCall(call.name, arguments, call.id or call_id(key, ordinal))
+
+
+def call_id(key: str, ordinal: int) -> str:
+    """Give the id of a request's ``ordinal``-th tool call (from 0), where the reply has none.
+
+    >>> call_id("req_1", 0) == call_id("req_1", 0) != call_id("req_1", 1)
+    True
+    """
+    return "call_" + sha256(f"{key}/{ordinal}".encode()).hexdigest()[:16]
+
+
+def arguments_text(arguments: Mapping[str, Json]) -> str:
+    """Give a tool call's arguments as the JSON text that a model would write: keys in their order, blanks as usual.
+
+    >>> arguments_text({"q": "refund", "n": 3})
+    '{"q": "refund", "n": 3}'
+    """
+    return json.dumps(snapshot(arguments), ensure_ascii=False, allow_nan=False)
 
 
 def plain(outcome: Outcome | None) -> Json:
@@ -151,9 +189,10 @@ def plain(outcome: Outcome | None) -> Json:
         "usage": _plain_usage(outcome.usage),
         "tool_calls": [{"id": call.id, "name": call.name, "arguments": snapshot(call.arguments)} for call in outcome.tool_calls],
     }
-    thinking = "".join([block.text for block in outcome.blocks if isinstance(block, Thinking)])
-    if thinking:
-        document["thinking"] = thinking
+    if any(isinstance(block, Thinking) for block in outcome.blocks):
+        document["thinking"] = outcome.thinking
+    if any(isinstance(block, Refusal) for block in outcome.blocks):
+        document["refusal"] = outcome.refusal
     if outcome.value is not None:
         document["value"] = snapshot(outcome.value)
     return document

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from invcheck.canonical import canonical
 from invcheck.errors import CallCancelled, ScriptedModelError
 from invcheck.freeze import FrozenDict, frozen
-from invcheck.vocabulary import Chunk, Json, Outcome, State
+from invcheck.replies import call_id
+from invcheck.vocabulary import Chunk, Framing, Json, Outcome, State
 
 
 class AbortSignal:
-    """How an app, or a response factory, learns that a call is no longer wanted; once aborted it stays so."""
+    """How an app, or a response factory, learns that a call is no longer wanted; once aborted it stays so.
 
-    __slots__ = ("_aborted",)
+    >>> signal = AbortSignal()
+    >>> with signal.heard(lambda: print("aborted")):
+    ...     signal.abort()
+    aborted
+    """
+
+    __slots__ = ("_aborted", "_ears")
 
     def __init__(self) -> None:
         self._aborted = False
+        self._ears: list[Callable[[], object]] = []
 
     @property
     def aborted(self) -> bool:
@@ -25,8 +35,20 @@ class AbortSignal:
         return self._aborted
 
     def abort(self) -> None:
-        """Say that the call is no longer wanted."""
+        """Say that the call is no longer wanted; whoever listens is told at once, from this thread, and only once."""
         self._aborted = True
+        while self._ears:
+            self._ears.pop()()
+
+    @contextmanager
+    def heard(self, ear: Callable[[], object]) -> Iterator[None]:
+        """Call ``ear`` when the signal is aborted while this block is open."""
+        self._ears.append(ear)
+        try:
+            yield
+        finally:
+            if ear in self._ears:
+                self._ears.remove(ear)
 
 
 def _digest(asked: bytes) -> str:
@@ -70,17 +92,38 @@ def _text(content: Json) -> str:
     return content if isinstance(content, str) else ""
 
 
+class Handed:
+    """What a call that streams suspends with while its reader has the item; `Call.emit` waits for its own."""
+
+    __slots__ = ("item",)
+
+    def __init__(self, item: object) -> None:
+        self.item = item
+
+    def __await__(self) -> Generator[Handed, None, None]:
+        yield self
+
+
 class Call:
     """One call while it is in hand: what was asked, on which lane, and what has become of it so far.
 
-    ``n`` counts the double's calls from 0, ``ordinal`` its lane's from 1.
+    ``n`` counts the double's calls from 0, ``ordinal`` its lane's from 1; ``attempt`` is from 0 the client's own, which
+    repeats a call on the wire. ``streams`` hands chunks over as they are emitted, ``awaits`` may wait for an event loop,
+    ``raw`` renders faults of delivery itself.
     """
 
     __slots__ = (
         "_canonical",
         "_request",
+        "at_last",
+        "attempt",
+        "awaits",
+        "begun",
+        "cached",
+        "ended",
         "entry",
         "error",
+        "framing",
         "lane",
         "method",
         "n",
@@ -88,13 +131,15 @@ class Call:
         "outcome",
         "parts",
         "plain",
+        "raw",
         "signal",
         "state",
+        "streams",
         "unlaned",
     )
 
-    def __init__(self, plain: dict[str, Json], lane: str | None, method: str | None, signal: AbortSignal | None) -> None:
-        self.plain, self.lane, self.method, self.signal = plain, lane, method, signal
+    def __init__(self, plain: dict[str, Json], lane: str | None, method: str | None, signal: AbortSignal | None, attempt: int = 0) -> None:
+        self.plain, self.lane, self.method, self.signal, self.attempt = plain, lane, method, signal, attempt
         self.n = self.ordinal = -1
         # what never comes back was cancelled: so the four counts always sum up to what was attempted
         self.state = State.CANCELLED
@@ -102,6 +147,9 @@ class Call:
         self.error: str | None = None
         self.unlaned: Exception | None = None
         self.parts: list[Chunk] = []
+        self.begun = self.cached = 0
+        self.streams = self.awaits = self.raw = self.ended = self.at_last = False
+        self.framing: Framing | None = None
         self.entry: dict[str, Json] = {}
         self._request: Request | None = None
         self._canonical: bytes | None = None
@@ -127,16 +175,49 @@ class Call:
             self.signal = AbortSignal()
         return self.signal
 
-    def emit(self, chunk: Chunk) -> None:
-        """Take one chunk of the reply in hand; CallCancelled where the call's signal is aborted."""
+    async def emit(self, chunk: Chunk) -> None:
+        """Take one chunk of the reply in hand, and wait until its reader has it where the call streams.
+
+        CallCancelled where the call's signal is aborted, REQUEST_MISMATCH where the chunk belongs to another request.
+        """
         self.unless_cancelled()
         if chunk.request_id != self.request.id:
             raise ScriptedModelError(
-                f"a chunk belongs to request {chunk.request_id!r}, but this is {self.request.id!r}", code="CHUNK_FOREIGN", lane=self.lane
+                f"a chunk belongs to request {chunk.request_id!r}, but this is {self.request.id!r}",
+                code="REQUEST_MISMATCH",
+                lane=self.lane,
+                call=f"call {self.n + 1}",
+                expected=self.request.id,
+                got=chunk.request_id,
+                hint="give text, and the double correlates it, or take request.id",
             )
+        chunk = self._identified(chunk)
         self.parts.append(chunk)
+        if self.streams:
+            await Handed(chunk)
+
+    def _identified(self, chunk: Chunk) -> Chunk:
+        """A tool call without an id gets the one that it has in the reply."""
+        if chunk.tool_call is not None:
+            self.begun += 1
+            if chunk.tool_call.id is None:
+                named = replace(chunk.tool_call, id=call_id(self.request.id, self.begun - 1))
+                return replace(chunk, tool_call=named)
+        elif chunk.part is not None and chunk.part.name is not None:
+            self.begun = chunk.part.index + 1
+            if chunk.part.id is None:
+                return replace(chunk, part=replace(chunk.part, id=call_id(self.request.id, chunk.part.index)))
+        return chunk
 
     def unless_cancelled(self) -> None:
         """Raise CallCancelled where the call's signal is aborted."""
         if self.signal is not None and self.signal.aborted:
-            raise CallCancelled(f"call {self.n + 1} was cancelled by its signal")
+            raise self.cancelled()
+
+    def cancelled(self) -> CallCancelled:
+        """Give the error of a call that is no longer wanted."""
+        return CallCancelled(f"call {self.n + 1} was cancelled by its signal")
+
+    def left(self) -> CallCancelled:
+        """Give the error of a stream that its reader has left."""
+        return CallCancelled(f"call {self.n + 1} was left by its reader before it was whole")

@@ -248,6 +248,7 @@ class Exchange:
     state: State
     error: str | None = None
     method: str | None = None
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,13 +330,13 @@ def case_name(check: str, case: str) -> str:
 
 @runtime_checkable
 class Waits(Protocol):
-    """How a double lets time pass; the sandbox's clock is one, and no double sleeps for real."""
+    """How a double lets time pass that its model takes; the sandbox's clock is one, and no wait of the app is noted."""
 
-    def now(self) -> float:
-        """Seconds on this clock."""
-
-    def wait(self, seconds: float) -> None:
+    def let(self, seconds: float) -> None:
         """Let that many seconds pass."""
+
+    async def alet(self, seconds: float) -> None:
+        """Let that many seconds pass while the event loop runs, so that its timers may come first."""
 
 
 class Turns(Protocol):

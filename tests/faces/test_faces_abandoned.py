@@ -30,9 +30,9 @@ def _chunks(*texts: str) -> Any:
 
 
 def test_a_stream_is_served_when_it_was_handed_over_whole() -> None:
-    """A stream that is left after one item, or before the first, is cancelled: its outcome reached nobody."""
+    """A stream that is left after one item is cancelled, as is one that nobody begins, which takes no step."""
     with testing() as record:
-        model = ScriptedModel(_chunks("a", "b"), _chunks("a", "b"), _chunks("a", "b"))
+        model = ScriptedModel(_chunks("a", "b"), _chunks("a", "b"))
         asked = model.port(Streams)
         assert list(asked.stream("whole")) == ["a", "b"]
         for item in asked.stream("left"):

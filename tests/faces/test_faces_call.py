@@ -11,7 +11,8 @@ from invcheck import Fault, Reply, ScriptedModel, testing
 from invcheck.double import Double
 from invcheck.errors import DoubleError, PortMismatch
 from invcheck.faces import CallFace, bind
-from invcheck.faces.call import looped, requested
+from invcheck.faces.call import requested
+from invcheck.faces.pending import looped
 from invcheck.faces.render import renderer
 
 T = TypeVar("T")

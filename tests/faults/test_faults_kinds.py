@@ -37,8 +37,8 @@ def test_every_fault_is_an_exception_that_tells_and_pickles(kind: str) -> None:
             KINDS[kind].message,
             each.message,
         )
-    assert isinstance(error, TimeoutError) == (kind == "timeout")
-    assert isinstance(error, ConnectionError) == (kind == "connection")
+    assert isinstance(error, TimeoutError) == (kind in ("timeout", "stall"))
+    assert isinstance(error, ConnectionError) == (kind in ("connection", "cut"))
 
 
 def test_a_fault_keeps_what_it_says() -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Coroutine, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from invcheck.double import Double, Hand, Render
 from invcheck.errors import DoubleError
+from invcheck.faces.pending import turn, unless_aborted
 from invcheck.request import AbortSignal
 from invcheck.vocabulary import Reply
+
+if TYPE_CHECKING:
+    from invcheck.faces.stream import ReplyStream
 
 T = TypeVar("T")
 
@@ -44,7 +47,13 @@ def driven(call: Coroutine[Any, Any, T]) -> T:
         call.send(None)
     except StopIteration as done:
         value: T = done.value
-        return value
+    else:
+        waits_for_loop(call)
+    return value
+
+
+def waits_for_loop(call: Coroutine[Any, Any, Any]) -> NoReturn:
+    """End a call that waits for an event loop where there is none: it is told so, and so is who asked."""
     waits = DoubleError(
         "this call is synchronous, but the step that answers it waits for an event loop",
         code="STEP_WAITS",
@@ -56,14 +65,8 @@ def driven(call: Coroutine[Any, Any, T]) -> T:
     raise waits
 
 
-def looped() -> bool:
-    """Whether an asyncio event loop runs in this thread."""
-    asyncio = sys.modules.get("asyncio")
-    return asyncio is not None and asyncio._get_running_loop() is not None  # noqa: SLF001  # documented for this use, and asks without raising
-
-
 class Plain:
-    """What can be asked as a plain callable: ``model(request)`` and ``await model.acomplete(request)``."""
+    """What can be asked as a plain callable: ``model(request)``, ``await model.acomplete(request)`` and ``model.stream(request)``."""
 
     _lane_name: str | None = None
     _hand: Hand | None
@@ -84,20 +87,28 @@ class Plain:
         return self(*args, signal=signal, **kwargs)
 
     async def acomplete(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
-        """Ask as a coroutine; a cancellation that arrives before the draw takes no step."""
-        given = requested(args, kwargs)
-        reply: Reply = await self._whom().ask(
-            given, lane=self._lane_name, signal=signal, hand=self._hand, render=self._render, pause=looped()
-        )
+        """Ask as a coroutine; a cancellation that arrives before the draw takes no step, and an abort ends a step that waits."""
+        double = self._whom()
+        call = double.arrive(requested(args, kwargs), lane=self._lane_name, signal=signal)
+        call.awaits = True
+        reply: Reply = await unless_aborted(double.answer(call, hand=self._hand, render=self._render, pause=turn), call)
         return reply
+
+    def stream(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> ReplyStream:
+        """Ask, and give at once an iterator of the reply's chunks, sync and async, with the reply as ``await stream.result``."""
+        from invcheck.faces.stream import ReplyStream  # noqa: PLC0415  # most apps do not stream
+
+        double = self._whom()
+        call = double.arrive(requested(args, kwargs), lane=self._lane_name, signal=signal)
+        return ReplyStream(double, call, hand=self._hand, render=self._render)
 
 
 class CallFace(Plain):
     """A double, or one lane of it, as a plain callable.
 
-    ``model(request)`` and ``model.complete(request)`` are the same; ``await model.acomplete(request)`` is their async
-    twin. A request is one mapping, or one text, which becomes ``{"prompt": text}``; keywords are merged in, and
-    ``signal`` is an `AbortSignal`.
+    ``model(request)`` and ``model.complete(request)`` are the same, ``await model.acomplete(request)`` is their async
+    twin, and ``model.stream(request)`` gives the same reply in chunks. A request is one mapping, or one text, which
+    becomes ``{"prompt": text}``; keywords are merged in, and ``signal`` is an `AbortSignal`.
     """
 
     def __init__(self, double: Double, *, lane: str | None = None, hand: Hand | None = None, render: Render) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, Unpack
 
-from invcheck.double import Double, Hand, Source, own
+from invcheck import delivery
+from invcheck.double import Double, Hand, Source
 from invcheck.errors import DoubleError
 from invcheck.faces.call import CallFace, Plain
 from invcheck.faces.render import renderer
+from invcheck.mistakes import own
 from invcheck.request import Request
-from invcheck.vocabulary import Reply, Usage
+from invcheck.vocabulary import Chunking, Reply, Usage
 
 P = TypeVar("P")
 
@@ -22,28 +24,45 @@ def _handing(returns: Callable[[Reply], Any] | None) -> Hand | None:
     return lambda reply, _: asked(reply)
 
 
-class Faced(Double, Plain):
-    """A double with its faces: itself as a plain callable, and a port of the app's own Protocol.
+class Options(TypedDict, total=False):
+    """What every double can be told beside what it answers.
 
-    ``returns`` makes the app's own object of a reply, ``raises`` the app's own exceptions of faults; both are what every
-    face uses that is not told otherwise. ``attributes`` are values for a Protocol's members that are no methods.
+    ``usage`` is the default for replies that do not say; ``lane_by`` names the lane of a request: the name of one of its
+    fields, or a function of it. ``returns`` makes the app's own object of a reply, ``raises`` the app's own exceptions of
+    faults; both are what every face uses that is not told otherwise. ``attributes`` are values for a Protocol's members
+    that are no methods. ``chunks``, ``latency`` and ``pace`` (virtual seconds) are how replies are handed over that do not
+    say, see `Delivery`; ``cached`` counts what a request shares with the one before it as read from a cache; ``keep``
+    bounds how many calls are held.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        name: str,
-        usage: Usage | Mapping[str, int | None] | None = None,
-        lane_by: str | Callable[[Request], str] | None = None,
-        returns: Callable[[Reply], Any] | None = None,
-        raises: Mapping[str, Any] | None = None,
-        attributes: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._render = renderer(raises)
-        super().__init__(source, name=name, usage=usage, lane_by=lane_by)
-        self.returns, self.raises, self.attributes = returns, raises, attributes
-        self._hand = _handing(returns)
+    usage: Usage | Mapping[str, int | None] | None
+    lane_by: str | Callable[[Request], str] | None
+    returns: Callable[[Reply], Any] | None
+    raises: Mapping[str, Any] | None
+    attributes: Mapping[str, Any] | None
+    chunks: Chunking | None
+    latency: float
+    pace: float
+    cached: bool
+    keep: int | None
+
+
+class Faced(Double, Plain):
+    """A double with its faces: itself as a plain callable, its streams, and a port of the app's own Protocol; see `Options`."""
+
+    def __init__(self, source: Source, *, name: str, **options: Unpack[Options]) -> None:
+        self.returns, self.raises, self.attributes = options.get("returns"), options.get("raises"), options.get("attributes")
+        self._render = renderer(self.raises)
+        super().__init__(
+            source,
+            name=name,
+            usage=options.get("usage"),
+            lane_by=options.get("lane_by"),
+            delivery=delivery.of(options.get("chunks"), options.get("latency", 0.0), options.get("pace", 0.0)),
+            cached=options.get("cached", False),
+            keep=options.get("keep"),
+        )
+        self._hand = _handing(self.returns)
 
     def _whom(self) -> Double:
         return self  # a face that it held beside itself would be a ring, which only the collector frees

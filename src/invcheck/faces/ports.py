@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    AsyncIterator,
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-)
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from invcheck.double import Double, mistaken, own
+from invcheck.double import Double, Items
 from invcheck.errors import PortMismatch
 from invcheck.faces.adapt import Adapt, adapter
-from invcheck.faces.call import driven, looped
+from invcheck.faces.call import driven
 from invcheck.faces.compare import check_port
 from invcheck.faces.fits import Fits, fitter, named
+from invcheck.faces.pending import turn, unless_aborted
 from invcheck.faces.render import renderer
 from invcheck.faces.signature import EMPTY, Form, Member, Shape, shape
+from invcheck.faces.stream import ReplyStream, Show
 from invcheck.faces.stubs import generated, manner
+from invcheck.mistakes import mistaken, own
 from invcheck.request import AbortSignal, Call
 from invcheck.show import show
 from invcheck.snapshot import snapshot
@@ -112,58 +109,28 @@ class _Asked:
 
     def ask(self, index: int, given: dict[str, Any]) -> Any:
         hand = self.hands[index]
-        return driven(
-            self.double.ask(
-                given,
-                lane=self.lane,
-                method=hand.name,
-                hand=hand.over,
-                render=self.render,
-                signal=_signal(given),
-                opens=hand.streams,
-            )
-        )
+        return driven(self.double.answer(self._arrive(hand, given), hand=hand.over, render=self.render))
 
     async def aask(self, index: int, given: dict[str, Any]) -> Any:
         hand = self.hands[index]
-        return await self.double.ask(
-            given,
-            lane=self.lane,
-            method=hand.name,
-            hand=hand.over,
-            render=self.render,
-            pause=looped(),
-            signal=_signal(given),
-            opens=hand.streams,
-        )
+        call = self._arrive(hand, given)
+        call.awaits = True
+        return await unless_aborted(self.double.answer(call, hand=hand.over, render=self.render, pause=turn), call)
 
-    def stream(self, index: int, given: dict[str, Any]) -> Iterator[Any]:
-        return self._checked(index, self.ask(index, given))
+    def stream(self, index: int, given: dict[str, Any]) -> ReplyStream:
+        """Begin a stream: the call arrives at once, and is answered as its items are asked for."""
+        hand = self.hands[index]
+        call = self._arrive(hand, given)
+        if hand.items is None:
+            return ReplyStream(self.double, call, render=self.render, shown=hand.shown)
+        return ReplyStream(self.double, call, hand=hand.fitting, items=hand.items, render=self.render)
 
-    async def astream(self, index: int, given: dict[str, Any]) -> AsyncIterator[Any]:
-        for item in self._checked(index, await self.aask(index, given)):
-            yield item
+    async def afirst(self, index: int, given: dict[str, Any]) -> ReplyStream:
+        """Begin a stream that must be awaited before it is iterated."""
+        return self.stream(index, given)
 
-    async def afirst(self, index: int, given: dict[str, Any]) -> AsyncIterator[Any]:
-        """For a method that must be awaited before its stream is iterated."""
-        return self._later(index, await self.aask(index, given))
-
-    async def _later(self, index: int, opened: tuple[Iterable[Any], Callable[..., None]]) -> AsyncIterator[Any]:
-        for item in self._checked(index, opened):
-            yield item
-
-    def _checked(self, index: int, opened: tuple[Iterable[Any], Callable[..., None]]) -> Iterator[Any]:
-        hand, (items, close) = self.hands[index], opened
-        left = len(items) if isinstance(items, list) else -1
-        try:
-            for item in items:
-                left -= 1
-                yield hand.fitting(item)
-        except BaseException as error:
-            # who has the last item need not ask whether there is another one
-            close(None if left == 0 and isinstance(error, GeneratorExit) else error)
-            raise
-        close()
+    def _arrive(self, hand: _Hand, given: dict[str, Any]) -> Call:
+        return self.double.arrive(given, lane=self.lane, method=hand.name, signal=_signal(given))
 
 
 def _signal(given: dict[str, Any]) -> AbortSignal | None:
@@ -173,23 +140,23 @@ def _signal(given: dict[str, Any]) -> AbortSignal | None:
 
 
 class _Hand:
-    """What one form of a method makes of a reply."""
+    """What one form of a method makes of a reply: a value, or a stream of its chunks or of the items that it has."""
 
-    __slots__ = ("adapt", "fits", "form", "hint", "name", "streams")
+    __slots__ = ("adapt", "fits", "form", "hint", "items", "name", "shown")
 
-    def __init__(self, form: Form, hint: Any, adapt: Adapt, *, streams: bool) -> None:
-        self.form, self.hint, self.adapt, self.streams = form, hint, adapt, streams
+    def __init__(self, form: Form, hint: Any, *, adapt: Adapt | None = None, items: Items | None = None, shown: Show | None = None) -> None:
+        self.form, self.hint, self.adapt, self.items, self.shown = form, hint, adapt, items, shown
         self.name = form.name
         self.fits: Fits | None = fitter(hint)
 
     def over(self, reply: Reply, call: Call) -> Any:
-        """Make what the app gets, and check it; a stream's items are checked as they are yielded."""
-        made = self.adapt(reply, call)
-        if not self.streams and self.fits is not None and not self.fits(made):
+        """Make what the app gets, and check it."""
+        made = reply if self.adapt is None else self.adapt(reply, call)
+        if self.fits is not None and not self.fits(made):
             raise self.mismatch(made, "returns")
         return made
 
-    def fitting(self, item: Any) -> Any:
+    def fitting(self, item: Any, _: Call) -> Any:
         """Give an item of a stream, which must be what the hint says."""
         if self.fits is not None and not self.fits(item):
             raise self.mismatch(item, "yields")
@@ -206,15 +173,26 @@ class _Hand:
 def _hand(form: Form, member: Member, returns: Any) -> _Hand:
     how, inner = manner(form)
     given = returns.get(member.name) if isinstance(returns, Mapping) else returns
-    streams = "stream" in how
     if given is not None:
         asked = own("returns", given)
-        return _Hand(form, inner, lambda reply, _: _items(given, asked(reply)) if streams else asked(reply), streams=streams)
-    return _Hand(form, inner, _pieces(inner) if streams else adapter(inner), streams=streams)
+        if "stream" in how:
+            return _Hand(form, inner, items=lambda reply, _: _items(given, asked(reply)))
+        return _Hand(form, inner, adapt=lambda reply, _: asked(reply))
+    if "stream" not in how:
+        return _Hand(form, inner, adapt=adapter(inner))
+    if inner in (str, EMPTY, Any):
+        return _Hand(form, inner, shown=lambda chunk: chunk.text or None)
+    if isinstance(inner, type) and issubclass(Chunk, inner):
+        return _Hand(form, inner, shown=lambda chunk: chunk)
+    return _Hand(form, inner, items=_values_of(inner))
 
 
-def _items(given: Callable[..., Any], items: Iterable[Any]) -> Iterator[Any]:
+def _items(given: Callable[..., Any], items: Iterable[Any]) -> Iterable[Any]:
     """The items that the test's own function makes, which may fail at any of them."""
+    return items if isinstance(items, list | tuple) else _asked_for(given, items)
+
+
+def _asked_for(given: Callable[..., Any], items: Iterable[Any]) -> Iterator[Any]:
     try:
         yield from items
     except Exception as error:
@@ -222,17 +200,12 @@ def _items(given: Callable[..., Any], items: Iterable[Any]) -> Iterator[Any]:
         raise
 
 
-def _pieces(hint: Any) -> Adapt:
-    """A reply as a stream's items: its chunks as they were emitted, else its whole text as one."""
+def _values_of(hint: Any) -> Items:
+    """The items of a stream that is neither text nor chunks: the reply's value, where that is a list."""
 
-    def pieces(reply: Reply, call: Call) -> Iterable[Any]:
-        chunks = call.parts or [Chunk(call.request.id, reply.text), *(Chunk(call.request.id, tool_call=one) for one in reply.tool_calls)]
-        if hint in (str, EMPTY, Any):
-            return [chunk.text for chunk in chunks if chunk.text]
-        if isinstance(hint, type) and issubclass(Chunk, hint):
-            return chunks
+    def values(reply: Reply, _: Call) -> Iterable[Any]:
         if isinstance(reply.value, list | tuple):
             return reply.value
         raise PortMismatch(f"a reply cannot be streamed as {named(hint)}", hint="say returns=, a function that gives the items of a reply")
 
-    return pieces
+    return values

@@ -8,8 +8,9 @@ from dataclasses import asdict
 from typing import Any
 
 from invcheck import faults
-from invcheck.double import Render, own
+from invcheck.double import Render
 from invcheck.errors import DoubleError
+from invcheck.mistakes import own
 from invcheck.vocabulary import Fault
 
 _SPELLINGS = {"text": "message", "detail": "message", "msg": "message", "status_code": "status", "code": "status"}

@@ -77,8 +77,8 @@ _BODIES = {
     "aask": "async def stub({given}):\n    return await {me}._invcheck.aask({index}, {request})",
     "stream": "def stub({given}):\n    return {me}._invcheck.stream({index}, {request})",
     "own stream": "def stub({given}):\n    yield from {me}._invcheck.stream({index}, {request})",
-    "astream": "def stub({given}):\n    return {me}._invcheck.astream({index}, {request})",
-    "own astream": "async def stub({given}):\n    async for _ in {me}._invcheck.astream({index}, {request}):\n        yield _",
+    "astream": "def stub({given}):\n    return {me}._invcheck.stream({index}, {request})",
+    "own astream": "async def stub({given}):\n    async for _ in {me}._invcheck.stream({index}, {request}):\n        yield _",
     "afirst stream": "async def stub({given}):\n    return await {me}._invcheck.afirst({index}, {request})",
 }
 """How each manner of a method is written; "own" is a generator by its own body, whose flag the stub keeps."""

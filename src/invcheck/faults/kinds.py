@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from invcheck.vocabulary import Fault
+from invcheck.vocabulary import Fault, Reply
 
 
 class ModelFault(Exception):
@@ -78,6 +78,9 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 )
 """Every kind by its name."""
 
+DELIVERY = ("cut", "truncated", "stream-error", "stall")
+"""The kinds that break a reply which has begun to arrive."""
+
 _STATUSES = range(100, 600)
 
 
@@ -105,9 +108,36 @@ def completed(fault: Fault) -> Fault:
     after = fault.retry_after
     if after is not None and (isinstance(after, bool) or not isinstance(after, int | float) or not 0 <= after < float("inf")):
         raise ValueError(f"retry_after is a number of seconds from 0, got {after!r}")
+    wrong = _wrong(fault)
+    if wrong:
+        raise ValueError(wrong)
     kind = KINDS[fault.kind]
     status = kind.status if fault.status is None else fault.status
     return replace(fault, message=fault.message or kind.message, status=status)
+
+
+def _wrong(fault: Fault) -> str | None:
+    """Say what is wrong with what a fault sends, or None."""
+    if fault.body is not None and not isinstance(fault.body, str):
+        return f"body is text, got {type(fault.body).__name__}"
+    if fault.headers is not None and not all(isinstance(part, str) for pair in fault.headers.items() for part in pair):
+        return "headers are texts by name"
+    if fault.kind in DELIVERY:
+        return _breaks(fault)
+    spare = next((name for name in ("reply", "after", "seconds") if getattr(fault, name) is not None), None)
+    return None if spare is None else f"{spare} belongs to a fault of delivery ({', '.join(DELIVERY)}), not to {fault.kind}"
+
+
+def _breaks(fault: Fault) -> str | None:
+    """Say what is wrong with how a fault breaks a reply, or None."""
+    after, seconds = fault.after, fault.seconds
+    if fault.body is not None:
+        return f"{fault.kind} breaks a reply that has begun, so it has no body of its own"
+    if seconds is not None and (type(seconds) not in (int, float) or not 0 <= seconds < float("inf")):
+        return f"seconds is a number from 0, got {seconds!r}"
+    if after is not None and after != "character" and (type(after) is not int or after < 0):
+        return f'after is a number of bytes from 0, or "character", got {after!r}'
+    return None if isinstance(fault.reply, Reply | None) else f"reply is a Reply, got {type(fault.reply).__name__}"
 
 
 def exception(fault: Fault) -> ModelFault:

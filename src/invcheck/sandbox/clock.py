@@ -12,6 +12,7 @@ import time
 from _thread import _count as other_threads
 from _thread import allocate_lock
 from sys import _getframe as frame_at
+from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -36,7 +37,7 @@ real_sleep, real_monotonic = time.sleep, time.monotonic
 
 
 class Clock(Protocol):
-    """What a trial's clock can be asked; doubles know its first two methods as `vocabulary.Waits`."""
+    """What a trial's clock can be asked; doubles know two of its methods as `vocabulary.Waits`."""
 
     def now(self) -> float:
         """Seconds on the monotonic clock."""
@@ -46,6 +47,12 @@ class Clock(Protocol):
 
     def note(self, seconds: float) -> None:
         """Note a wait that something else will carry out, such as a timer of an event loop."""
+
+    def let(self, seconds: float) -> None:
+        """Let the seconds pass that a model takes."""
+
+    async def alet(self, seconds: float) -> None:
+        """Let the seconds pass that a model takes, in the event loop that runs."""
 
     @property
     def elapsed(self) -> float:
@@ -109,6 +116,14 @@ class VirtualClock:
             self._passed += round(seconds * SECOND)
             self._reads = 0
 
+    def let(self, seconds: float) -> None:
+        """Let the seconds pass that a model takes, which are no wait of the app's."""
+        self.advance(seconds)
+
+    async def alet(self, seconds: float) -> None:
+        """Let the seconds pass that a model takes, in the time of the event loop that runs; else as `let`."""
+        await _looped(seconds, self.let)
+
     def read(self, frame: FrameType | None) -> int:
         """Give the nanoseconds that passed, to code that asks; a busy wait moves them."""
         self._reads += 1
@@ -156,6 +171,30 @@ class RealClock:
         """Note a wait that the event loop will carry out."""
         self._waited += round(seconds * SECOND)
         self._record.wait(float(seconds))
+
+    def let(self, seconds: float) -> None:
+        """Sleep the seconds that a model takes."""
+        self._waited += round(seconds * SECOND)
+        real_sleep(seconds)
+
+    async def alet(self, seconds: float) -> None:
+        """Sleep the seconds that a model takes, in the event loop that runs."""
+        self._waited += round(seconds * SECOND)
+        await _looped(seconds, real_sleep)
+
+
+async def _looped(seconds: float, otherwise: Callable[[float], None]) -> None:
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None or asyncio._get_running_loop() is None:  # noqa: SLF001  # documented for this use, and asks without raising
+        otherwise(seconds)
+        return
+    loop = asyncio.get_running_loop()
+    over = loop.create_future()
+    timer = loop.call_later(seconds, over.set_result, None)
+    try:
+        await over
+    finally:
+        timer.cancel()
 
 
 _clock: Clock | None = None

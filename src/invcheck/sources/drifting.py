@@ -5,17 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from invcheck import record
 from invcheck.choices import Choices, SeededChoices, Source
 from invcheck.errors import DoubleError
-from invcheck.faces.faced import Faced
+from invcheck.faces.faced import Faced, Options
 from invcheck.request import Call, Request
 from invcheck.sources.outcomes import settle
 from invcheck.sources.rng import ChosenRandom
 from invcheck.sources.steps import BOTH, arity
-from invcheck.vocabulary import Finding, Outcome, Reply, Usage
+from invcheck.vocabulary import Finding, Outcome
 
 Fake = Callable[[Source, Request], Any]
 
@@ -93,17 +93,12 @@ class DriftingModel(Faced):
         *,
         seed: int | None = None,
         lanes: Collection[str] | None = None,
-        lane_by: str | Callable[[Request], str] | None = None,
-        usage: Usage | Mapping[str, int | None] | None = None,
-        returns: Callable[[Reply], Any] | None = None,
-        raises: Mapping[str, Any] | None = None,
-        attributes: Mapping[str, Any] | None = None,
         choices: Choices | None = None,
+        **options: Unpack[Options],
     ) -> None:
         trial = record.required("DriftingModel")
         chosen = choices if choices is not None else SeededChoices(trial.seed if seed is None else seed)
-        source = Drift(fake_of(what), chosen, lanes)
-        super().__init__(source, name="DriftingModel", usage=usage, lane_by=lane_by, returns=returns, raises=raises, attributes=attributes)
+        super().__init__(Drift(fake_of(what), chosen, lanes), name="DriftingModel", **options)
 
     @property
     def choices(self) -> list[list[int]]:

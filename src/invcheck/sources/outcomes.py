@@ -121,6 +121,7 @@ async def _driven(stream: Any, call: Call) -> Outcome:
 async def _pulled(stream: AsyncIterator[Any], call: Call) -> Outcome:
     final: Outcome | None = None
     async for item in stream:
+        call.unless_cancelled()
         if final is not None:
             twice = isinstance(item, Reply | Fault)
             raise _broken_stream(
@@ -131,9 +132,9 @@ async def _pulled(stream: AsyncIterator[Any], call: Call) -> Outcome:
         if isinstance(item, Reply | Fault):
             final = outcome_of(item, call)
         elif isinstance(item, str):
-            call.emit(Chunk(call.request.id, item))
+            await call.emit(Chunk(call.request.id, item))
         elif isinstance(item, Chunk):
-            call.emit(item)
+            await call.emit(item)
         else:
             raise _broken_stream(call, "REPLY_INVALID", f"{type(item).__name__}, which is no chunk")
     if final is None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import EllipsisType
-from typing import Any
+from typing import Unpack
 
 from invcheck.errors import DoubleError, ScriptedModelError, ScriptInvalid
-from invcheck.faces.faced import Faced
-from invcheck.request import Call, Request
+from invcheck.faces.faced import Faced, Options
+from invcheck.request import Call
 from invcheck.show import show
 from invcheck.sources import steps
 from invcheck.sources.steps import Queued
-from invcheck.vocabulary import Finding, Reply, ToolCall, Usage, Verdict
+from invcheck.sources.unmatched import mismatch, nearest
+from invcheck.vocabulary import Block, Chunking, Finding, Framing, Reply, ToolCall, Usage, Verdict
 
 _SHOWN = 8
 """How many unused steps a message lists."""
@@ -47,8 +48,14 @@ class Script:
         return sum(len(lane.steps) for lane in self.lanes.values())
 
     def draw(self, call: Call) -> Queued:
-        """Take the lane's next step, else what always answers; SCRIPT_EXHAUSTED where neither is left."""
+        """Take the lane's next step, else what always answers; SCRIPT_EXHAUSTED where neither is left.
+
+        STEP_MISMATCH, and nothing is taken, where that step expects another request.
+        """
         lane = self.lanes[call.lane]
+        turn = lane.steps[0] if lane.steps else lane.always
+        if turn is not None and turn.when is not None and (differs := turn.when.difference(call.request)) is not None:
+            raise mismatch(call, turn, differs, (one for one in self._waiting() if one[1] is not turn))
         if lane.steps:
             lane.taken += 1
             return lane.steps.popleft()
@@ -57,12 +64,16 @@ class Script:
             return lane.always
         raise self._exhausted(call, lane.length)
 
+    def _waiting(self) -> Iterator[tuple[str | None, Queued]]:
+        return ((name, step) for name, lane in self.lanes.items() for step in lane.steps)
+
     def _exhausted(self, call: Call, length: int) -> ScriptedModelError:
         on = "" if call.lane is None else f' on lane "{call.lane}"'
         spoken = f"call {call.ordinal} of {length}"
-        others = [f'{lane.steps[0]} of lane "{name}"' for name, lane in self.lanes.items() if lane.steps]
+        others = [f'the nearest unmatched step is {lane.steps[0]} of lane "{name}"' for name, lane in self.lanes.items() if lane.steps]
+        near = nearest(call, self._waiting()) or next(iter(others), None)
         return ScriptedModelError(
-            f"{spoken}{on}: the script is over{f'; the nearest unmatched step is {others[0]}' if others else ''}",
+            f"{spoken}{on}: the script is over{f'; {near}' if near else ''}",
             code="SCRIPT_EXHAUSTED",
             lane=call.lane,
             n=call.n,
@@ -100,8 +111,8 @@ class ScriptedModel(Faced):
 
     A step is text, a Reply, a Fault, an exception (instance or class), a function of the request (sync or async), or a
     response factory: an async generator function of ``(request, signal)`` that yields chunks or text and, last, the one
-    Reply. ``lanes`` names one queue per agent, model or session. ``usage`` is the default where a step says none;
-    without it tokens are counted (`invcheck.replies.counted`). ScriptInvalid names the index of a step that is none.
+    Reply. ``lanes`` names one queue per agent, model or session; for what else there is see `invcheck.faces.faced.Options`.
+    Where nothing says tokens are counted (`invcheck.replies.counted`). ScriptInvalid names the index of a step that is none.
 
     >>> import invcheck
     >>> with invcheck.testing():
@@ -123,17 +134,13 @@ class ScriptedModel(Faced):
         self,
         *script: object,
         lanes: Mapping[str, Sequence[object]] | None = None,
-        lane_by: str | Callable[[Request], str] | None = None,
-        usage: Usage | Mapping[str, int | None] | None = None,
-        returns: Callable[[Reply], Any] | None = None,
-        raises: Mapping[str, Any] | None = None,
-        attributes: Mapping[str, Any] | None = None,
+        **options: Unpack[Options],
     ) -> None:
         if lanes is not None and script:
             raise DoubleError("a script has steps or lanes, not both", hint="put the steps into a lane")
         queues: Mapping[str | None, Sequence[object]] = {None: script} if lanes is None else {_name(name): lanes[name] for name in lanes}
         source = Script({name: _Lane(steps.queued(queue)) for name, queue in queues.items()})
-        super().__init__(source, name="ScriptedModel", usage=usage, lane_by=lane_by, returns=returns, raises=raises, attributes=attributes)
+        super().__init__(source, name="ScriptedModel", **options)
 
     @property
     def always_used(self) -> int:
@@ -149,13 +156,33 @@ class ScriptedModel(Faced):
         tool_calls: Sequence[ToolCall] = (),
         thinking: str | None = None,
         value: object = None,
+        refusal: str | None = None,
+        blocks: Sequence[Block] = (),
+        chunks: Chunking | Sequence[str] | None = None,
+        latency: float = 0.0,
+        pace: float = 0.0,
+        framing: Framing | None = None,
         label: str | None = None,
         optional: bool = False,
+        when: object = None,
         lane: str | None = None,
     ) -> ScriptedModel:
         """Append a reply, see `invcheck.sources.reply`; gives the model itself, so that calls chain."""
-        made = steps.reply(text, finish=finish, usage=usage, tool_calls=tool_calls, thinking=thinking, value=value)
-        return self.append_response(steps.step(made, label=label, optional=optional), lane=lane)
+        made = steps.reply(
+            text,
+            finish=finish,
+            usage=usage,
+            tool_calls=tool_calls,
+            thinking=thinking,
+            value=value,
+            refusal=refusal,
+            blocks=blocks,
+            chunks=chunks,
+            latency=latency,
+            pace=pace,
+            framing=framing,
+        )
+        return self.append_response(steps.step(made, label=label, optional=optional, when=when), lane=lane)
 
     def fail(
         self,
@@ -164,13 +191,29 @@ class ScriptedModel(Faced):
         *,
         status: int | None = None,
         retry_after: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: str | None = None,
+        reply: Reply | str | None = None,
+        after: int | str | None = None,
+        seconds: float | None = None,
         label: str | None = None,
         optional: bool = False,
+        when: object = None,
         lane: str | None = None,
     ) -> ScriptedModel:
-        """Append a failing step: a kind of fault, a Fault or an exception; ``retry_after`` is in seconds."""
-        made = steps.fail(what, message, status=status, retry_after=retry_after)
-        return self.append_response(steps.step(made, label=label, optional=optional), lane=lane)
+        """Append a failing step: a kind of fault, a Fault or an exception, see `invcheck.sources.fail`."""
+        made = steps.fail(
+            what,
+            message,
+            status=status,
+            retry_after=retry_after,
+            headers=headers,
+            body=body,
+            reply=reply,
+            after=after,
+            seconds=seconds,
+        )
+        return self.append_response(steps.step(made, label=label, optional=optional, when=when), lane=lane)
 
     def then_always(self, what: object, *, label: str | None = None, lane: str | None = None) -> ScriptedModel:
         """Answer every call beyond the script with ``what``; such calls are counted in `always_used` as well."""

@@ -9,14 +9,15 @@ from functools import lru_cache
 from types import EllipsisType
 from typing import Any
 
-from invcheck import faults, replies
+from invcheck import delivery, faults, replies
 from invcheck.errors import DoubleError, NotJson, ScriptInvalid
 from invcheck.freeze import frozen
 from invcheck.request import Call
 from invcheck.show import show
 from invcheck.snapshot import snapshot
+from invcheck.sources.matching import Matcher, matcher
 from invcheck.sources.outcomes import json_text, settle
-from invcheck.vocabulary import Block, Fault, Json, Outcome, Reply, Text, Thinking, ToolCall, Usage
+from invcheck.vocabulary import Block, Chunking, Fault, Framing, Json, Outcome, Refusal, Reply, Text, Thinking, ToolCall, Usage
 
 Run = Callable[[Call], Any]
 
@@ -26,20 +27,24 @@ BOTH = 2
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step as it is written: what it answers, its label, and whether it may stay unused."""
+    """A step as it is written: what it answers, its label, whether it may stay unused, and what it expects of its request."""
 
     what: object
     label: str | None = None
     optional: bool = False
+    when: object = None
 
 
-def step(what: object, *, label: str | None = None, optional: bool = False) -> Step:
-    """Give a step a ``label`` for messages, or make it ``optional``, so that it may stay unused.
+def step(what: object, *, label: str | None = None, optional: bool = False, when: object = None) -> Step:
+    """Give a step a ``label`` for messages, make it ``optional``, so that it may stay unused, or say ``when`` it is right.
 
-    >>> step("hello", label="greeting").label
+    ``when`` is what it expects of the request that takes it, see `invcheck.sources.matching.matcher`: another request is
+    refused with STEP_MISMATCH, and the step stays for the next one.
+
+    >>> step("hello", label="greeting", when={"model": "small"}).label
     'greeting'
     """
-    return Step(what, label, optional)
+    return Step(what, label, optional, when)
 
 
 def reply(
@@ -49,11 +54,19 @@ def reply(
     usage: Usage | Mapping[str, int | None] | None = None,
     tool_calls: Sequence[ToolCall] = (),
     thinking: str | None = None,
+    refusal: str | None = None,
+    blocks: Sequence[Block] = (),
     value: object = None,
+    chunks: Chunking | Sequence[str] | None = None,
+    latency: float = 0.0,
+    pace: float = 0.0,
+    framing: Framing | None = None,
 ) -> Reply:
     """Build a reply from its parts; without ``finish`` it is "tool_calls" where tools are called, else "stop".
 
-    ``value`` is handed over as it is by a port whose method returns its type; without ``text`` the text is its JSON.
+    The order is thinking, text, refusal, ``blocks`` as they are, tool calls. ``value`` is handed over as it is by a port
+    whose method returns its type; without ``text`` the text is its JSON. ``chunks``, ``latency`` and ``pace`` are how it is
+    handed over, see `Delivery`; ``framing`` is for the wire. DoubleError where chunks do not join to the text.
 
     >>> reply("bil", finish="length").text
     'bil'
@@ -63,19 +76,40 @@ def reply(
             text = json_text(snapshot(value, strict=True))
         except NotJson as error:
             raise DoubleError(f"the value of a reply has no JSON text: {error.message}", hint="give its text as well") from error
-    blocks: list[Block] = [Thinking(thinking)] if thinking else []
-    blocks += [Text(text)] if text or not tool_calls else []
-    ends = ("tool_calls" if tool_calls else "stop") if finish is ... else finish
-    return Reply((*blocks, *tool_calls), ends, replies.usage_of(usage), value)
+    made: list[Block] = [Thinking(thinking)] if thinking else []
+    made += [Text(text)] if text or not (tool_calls or blocks or refusal) else []
+    made += [Refusal(refusal)] if refusal else []
+    made += [*blocks, *tool_calls]
+    ends = ("tool_calls" if any(isinstance(block, ToolCall) for block in made) else "stop") if finish is ... else finish
+    plain = Reply(tuple(made), ends, replies.usage_of(usage), value, framing=framing)
+    how = delivery.of(chunks, latency, pace, plain)
+    return plain if how is None else replace(plain, delivery=how)
 
 
-def fail(what: object, message: str = "", *, status: int | None = None, retry_after: float | None = None) -> object:
+def fail(
+    what: object,
+    message: str = "",
+    *,
+    status: int | None = None,
+    retry_after: float | None = None,
+    headers: Mapping[str, str] | None = None,
+    body: str | None = None,
+    reply: Reply | str | None = None,
+    after: int | str | None = None,
+    seconds: float | None = None,
+) -> object:
     """Build a failing step: a kind of `invcheck.faults.KINDS`, a Fault, or an exception, which is raised as it is.
 
-    >>> fail("rate-limit", retry_after=2.0)
-    Fault(kind='rate-limit', message='', status=None, retry_after=2.0)
+    ``retry_after`` and ``seconds`` (how long a stall lasts) are in seconds. ``headers`` and ``body`` go over the wire as
+    they are. A fault of delivery breaks ``reply`` once ``after`` bytes of it were sent.
+
+    >>> fail("rate-limit", retry_after=2.0).retry_after
+    2.0
     """
-    return Fault(what, message, status, retry_after) if isinstance(what, str) else what
+    if not isinstance(what, str):
+        return what
+    broken = Reply((Text(reply),)) if isinstance(reply, str) else reply
+    return Fault(what, message, status, retry_after, headers, body, broken, after, seconds)
 
 
 def tool_call(name: str, arguments: Mapping[str, Json] | None = None, *, id: str | None = None) -> ToolCall:  # noqa: A002  # the field's name
@@ -96,6 +130,7 @@ class Queued:
     optional: bool
     run: Run
     shows: str
+    when: Matcher | None = None
 
     async def give(self, call: Call) -> Outcome:
         """Give the outcome; a function's own exception goes into the app as it is."""
@@ -120,17 +155,18 @@ def _queued(written: object, position: int, index: int) -> Queued:
             raise ValueError(f"its label is {type(one.label).__name__}, not text")  # noqa: TRY301  # every reason is told with its index below
         if type(one.optional) is not bool:
             raise ValueError(f"optional is True or False, got {one.optional!r}")  # noqa: TRY301  # as above
+        when = None if one.when is None else matcher(one.when)
         run, shows = _ready(one.what)
     except ValueError as error:
         raise ScriptInvalid(f"step {position + 1} (index {position}) is invalid: {error}", index=position, reason=str(error)) from None
-    return Queued(index, one.label, one.optional, run, shows)
+    return Queued(index, one.label, one.optional, run, shows, when)
 
 
 def _ready(what: Any) -> tuple[Run, str]:
     if isinstance(what, str):
         what = Reply((Text(what),))
     if isinstance(what, Reply):
-        wrong = replies.complaint(what)
+        wrong = replies.complaint(what) or (delivery.complaint(what.delivery, what) if what.delivery is not None else None)
         if wrong:
             raise ValueError(wrong)
         held = _detached(what)
