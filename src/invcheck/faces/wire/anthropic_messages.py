@@ -37,10 +37,10 @@ _CACHES = ("cache_creation_input_tokens", "cache_read_input_tokens")
 class AnthropicMessages:
     """The dialect of ``POST /v1/messages``; see `invcheck.faces.wire.dialect.Dialect`.
 
-    >>> body = MESSAGES.whole(Reply((Text("hello"),)), {"model": "m"}, "req_1")
+    >>> body = anthropic_messages.whole(Reply((Text("hello"),)), {"model": "m"}, "req_1")
     >>> body["content"], body["stop_reason"]
     ([{'type': 'text', 'text': 'hello'}], 'end_turn')
-    >>> MESSAGES.read(body).text
+    >>> anthropic_messages.read(body).text
     'hello'
     """
 
@@ -72,7 +72,7 @@ class AnthropicMessages:
     def error(self, fault: Fault) -> dict[str, Json]:
         """Give the JSON body of an error, by the fault's status.
 
-        >>> MESSAGES.error(Fault("overloaded", "overloaded", 529))
+        >>> anthropic_messages.error(Fault("overloaded", "overloaded", 529))
         {'type': 'error', 'error': {'type': 'overloaded_error', 'message': 'overloaded'}}
         """
         status = fault.status or _SERVER
@@ -129,7 +129,7 @@ class Encoder:
 
     def error(self, fault: Fault) -> list[Event]:
         """Give an error that arrives in the middle of the message; nothing follows it."""
-        return [_event(MESSAGES.error(fault))]
+        return [_event(anthropic_messages.error(fault))]
 
     def _part(self, part: ToolPart) -> list[Event]:
         events: list[Event] = []
@@ -167,7 +167,7 @@ class Encoder:
         return _event({"type": "content_block_delta", "index": self._blocks - 1 if index is None else index, "delta": delta})
 
 
-MESSAGES = AnthropicMessages()
+anthropic_messages = AnthropicMessages()
 """The dialect itself; it has no state."""
 
 

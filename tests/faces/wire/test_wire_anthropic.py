@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invcheck.faces.wire.anthropic_messages import MESSAGES
+from invcheck.faces.wire.anthropic_messages import anthropic_messages
 from invcheck.faces.wire.sse import Event, frame, parse
 from invcheck.faults import completed
 from invcheck.freeze import frozen
@@ -77,7 +77,7 @@ def delivered(draw: st.DrawFn) -> tuple[Reply, list[Chunk]]:
 
 
 def events_of(reply: Reply, chunks: list[Chunk], usage: Usage | None = None) -> list[Event]:
-    encoder = MESSAGES.encoder(BODY, ID, usage)
+    encoder = anthropic_messages.encoder(BODY, ID, usage)
     return [
         *encoder.start(),
         *(event for chunk in chunks for event in encoder.chunk(chunk)),
@@ -93,14 +93,14 @@ def data_of(events: list[Event]) -> list[dict[str, Any]]:
 @given(replies())
 def test_a_body_is_read_back_as_the_reply_that_it_was_written_of(reply: Reply) -> None:
     """read ∘ whole is the identity for everything that the dialect can say."""
-    assert MESSAGES.read(json.loads(json.dumps(MESSAGES.whole(reply, BODY, ID)))) == reply
+    assert anthropic_messages.read(json.loads(json.dumps(anthropic_messages.whole(reply, BODY, ID)))) == reply
 
 
 @given(delivered(), st.booleans())
 def test_a_stream_joins_to_the_whole(given: tuple[Reply, list[Chunk]], known: bool) -> None:
     """However a reply is cut, its stream says the body that the same request without a stream gets."""
     reply, chunks = given
-    assert MESSAGES.join(events_of(reply, chunks, reply.usage if known else None)) == MESSAGES.whole(reply, BODY, ID)
+    assert anthropic_messages.join(events_of(reply, chunks, reply.usage if known else None)) == anthropic_messages.whole(reply, BODY, ID)
 
 
 @given(delivered(), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.booleans())
@@ -108,15 +108,15 @@ def test_bytes_keep_a_stream(given: tuple[Reply, list[Chunk]], newline: str, com
     """Ends of line, comments and pings change nothing of what a stream says."""
     reply, chunks = given
     events = events_of(reply, chunks)
-    body = b"".join(frame(event, Framing(newline, comments, pings), ping=MESSAGES.ping) for event in events)
-    assert MESSAGES.join(parse(body)) == MESSAGES.join(events)
+    body = b"".join(frame(event, Framing(newline, comments, pings), ping=anthropic_messages.ping) for event in events)
+    assert anthropic_messages.join(parse(body)) == anthropic_messages.join(events)
 
 
 def test_a_whole_message_has_the_fields_of_the_reference() -> None:
     """Text, thought and tool call stand as the API reference shows them; input tokens leave out what the cache had."""
     usage = Usage(100, 20, 60, 30, 5)
     reply = Reply((Thinking("hm"), Text("hi"), ToolCall("search", {"q": "a"}, "toolu_1")), "tool_calls", usage)
-    assert MESSAGES.whole(reply, BODY, ID) == {
+    assert anthropic_messages.whole(reply, BODY, ID) == {
         "id": "msg_0123456789abcdef_0",
         "type": "message",
         "role": "assistant",
@@ -202,21 +202,21 @@ def test_every_event_bears_the_name_of_its_type() -> None:
 )
 def test_a_finish_has_its_own_word(finish: str | None, stop: str | None) -> None:
     """The four that differ are translated, every other text is sent as it is, and null stays null."""
-    assert MESSAGES.whole(Reply((), finish), BODY, ID)["stop_reason"] == stop
+    assert anthropic_messages.whole(Reply((), finish), BODY, ID)["stop_reason"] == stop
 
 
 def test_a_refusal_is_text_that_stops_as_one() -> None:
     """Whatever its finish, a refusal stops with "refusal", and reads back as one."""
-    body = MESSAGES.whole(Reply((Refusal("I "), Refusal("can't."))), BODY, ID)
+    body = anthropic_messages.whole(Reply((Refusal("I "), Refusal("can't."))), BODY, ID)
     assert body["content"] == [{"type": "text", "text": "I can't."}]
     assert body["stop_reason"] == "refusal"
-    assert MESSAGES.read(body) == Reply((Refusal("I can't."),), "content_filter")
+    assert anthropic_messages.read(body) == Reply((Refusal("I can't."),), "content_filter")
 
 
 def test_what_a_stream_cannot_tell_apart_is_one_block() -> None:
     """Neighbours of one kind are one block and an empty one is none, streamed or not."""
     reply = Reply((Text(""), Text("a"), Text("b"), ToolCall("t", {}, "i")), "tool_calls")
-    body = MESSAGES.whole(reply, BODY, ID)
+    body = anthropic_messages.whole(reply, BODY, ID)
     assert [each.get("text") for each in body["content"]] == ["ab", None]
 
 
@@ -224,9 +224,9 @@ def test_a_tool_call_without_an_id_gets_one_of_the_request() -> None:
     """The derived id is the same in a body and in a stream."""
     call = ToolCall("t", {})
     reply = Reply((call,), "tool_calls", Usage(1, 1))
-    body = MESSAGES.whole(reply, BODY, ID)
+    body = anthropic_messages.whole(reply, BODY, ID)
     assert body["content"][0]["id"] == "toolu_0123456789abcdef_0_0"
-    assert MESSAGES.join(events_of(reply, [Chunk(ID, tool_call=call)])) == body
+    assert anthropic_messages.join(events_of(reply, [Chunk(ID, tool_call=call)])) == body
 
 
 def test_parts_of_two_calls_may_come_in_turn() -> None:
@@ -234,20 +234,20 @@ def test_parts_of_two_calls_may_come_in_turn() -> None:
     parts = [ToolPart(0, '{"a":', "x", "i"), ToolPart(1, "{}", "y", "j"), ToolPart(0, "1}")]
     calls = (ToolCall("x", {"a": 1}, "i"), ToolCall("y", {}, "j"))
     reply = Reply(calls, "tool_calls", Usage(1, 1))
-    assert MESSAGES.join(events_of(reply, [Chunk(ID, part=part) for part in parts])) == MESSAGES.whole(reply, BODY, ID)
+    assert anthropic_messages.join(events_of(reply, [Chunk(ID, part=part) for part in parts])) == anthropic_messages.whole(reply, BODY, ID)
 
 
 def test_usage_that_is_not_there_is_left_out() -> None:
     """A test may want a reply without usage, or with a part of it."""
-    assert MESSAGES.whole(Reply(), BODY, ID)["usage"] == {}
-    assert MESSAGES.whole(Reply(usage=Usage(output_tokens=3)), BODY, ID)["usage"] == {"output_tokens": 3}
+    assert anthropic_messages.whole(Reply(), BODY, ID)["usage"] == {}
+    assert anthropic_messages.whole(Reply(usage=Usage(output_tokens=3)), BODY, ID)["usage"] == {"output_tokens": 3}
     assert data_of(events_of(Reply(), [], Usage(input_tokens=2)))[0]["message"]["usage"] == {"input_tokens": 2}
-    assert MESSAGES.read(MESSAGES.whole(Reply(usage=Usage(None, 3, 2)), BODY, ID)).usage == Usage(None, 3, 2)
+    assert anthropic_messages.read(anthropic_messages.whole(Reply(usage=Usage(None, 3, 2)), BODY, ID)).usage == Usage(None, 3, 2)
 
 
 def test_a_cache_that_exceeds_the_input_leaves_none() -> None:
     """No count on the wire is negative."""
-    assert MESSAGES.whole(Reply(usage=Usage(5, 1, 9)), BODY, ID)["usage"]["input_tokens"] == 0
+    assert anthropic_messages.whole(Reply(usage=Usage(5, 1, 9)), BODY, ID)["usage"]["input_tokens"] == 0
 
 
 @pytest.mark.parametrize(
@@ -270,17 +270,17 @@ def test_a_cache_that_exceeds_the_input_leaves_none() -> None:
 )
 def test_an_error_has_the_type_of_its_status(kind: str, status: int | None, name: str) -> None:
     """The error types are those of the API reference, by status."""
-    body = MESSAGES.error(completed(Fault(kind, "so it goes", status)))
+    body = anthropic_messages.error(completed(Fault(kind, "so it goes", status)))
     assert body == {"type": "error", "error": {"type": name, "message": "so it goes"}}
 
 
 def test_an_error_may_come_in_the_middle_of_a_stream() -> None:
     """It is an event of its own name, and no reader takes such a stream for a whole one."""
-    encoder = MESSAGES.encoder(BODY, ID)
+    encoder = anthropic_messages.encoder(BODY, ID)
     events = [*encoder.start(), *encoder.chunk(Chunk(ID, text="a")), *encoder.error(completed(Fault("stream-error", status=529)))]
     assert events[-1].name == "error"
     with pytest.raises(ValueError, match=r"event 5: the stream says an error: .*overloaded_error"):
-        MESSAGES.join(events)
+        anthropic_messages.join(events)
 
 
 @pytest.mark.parametrize(
@@ -288,11 +288,11 @@ def test_an_error_may_come_in_the_middle_of_a_stream() -> None:
 )
 def test_a_stream_is_asked_for_by_true_alone(body: dict[str, Any], wanted: bool) -> None:
     """The reference knows a boolean."""
-    assert MESSAGES.wants_stream(body) is wanted
+    assert anthropic_messages.wants_stream(body) is wanted
 
 
 def message(**fields: Any) -> dict[str, Any]:
-    return {**MESSAGES.whole(Reply((Text("a"),)), BODY, ID), **fields}
+    return {**anthropic_messages.whole(Reply((Text("a"),)), BODY, ID), **fields}
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def message(**fields: Any) -> dict[str, Any]:
 def test_a_body_that_is_no_message_is_refused_with_the_place(body: dict[str, Any], told: str) -> None:
     """Nothing of a wrong body is guessed."""
     with pytest.raises(ValueError, match=f"^{told}$"):
-        MESSAGES.read(body)
+        anthropic_messages.read(body)
 
 
 def say(**data: Any) -> Event:
@@ -357,4 +357,4 @@ BEGIN = say(type="content_block_start", index=0, content_block={"type": "text", 
 def test_a_stream_that_is_not_whole_is_refused_with_the_event(events: list[Event], told: str) -> None:
     """A join never gives half of a message."""
     with pytest.raises(ValueError, match=f"^{told}$"):
-        MESSAGES.join(events)
+        anthropic_messages.join(events)
