@@ -1,0 +1,28 @@
+"""litellm: `completion` takes a client, and the double gives one."""
+
+from __future__ import annotations
+
+from app import answer, answer_in_parts
+
+from invcheck import Calls, Equals, Fault, Reply, ScriptedModel, ToolCall, ToolCalled, Trial, Waits, check
+
+LIMITED = Fault("rate-limit", retry_after=20)
+
+
+@check(
+    expect=[
+        Calls(attempted=3, served=2, failed=1),
+        Waits([20]),
+        ToolCalled("left", count=1),
+        Equals("$.calls[2].request.messages[2].content", "3"),
+        Equals("$.output", "There are 3 left."),
+    ]
+)
+def a_429_is_waited_for_and_the_tool_is_run(trial: Trial) -> str:
+    look_up = Reply((ToolCall("left", {"sku": "A-17"}),), finish="tool_calls")
+    return answer("How many A-17 are there?", ScriptedModel(LIMITED, look_up, "There are 3 left.").openai())
+
+
+@check(expect=[Calls(attempted=2, served=1, failed=1), Waits([20]), Equals("$.output", ["There ", "are ", "3 ", "left."])])
+async def the_answer_arrives_in_parts(trial: Trial) -> list[str]:
+    return await answer_in_parts("How many A-17 are there?", ScriptedModel(LIMITED, "There are 3 left.").async_openai())
