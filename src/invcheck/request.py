@@ -17,15 +17,18 @@ from invcheck.vocabulary import Chunk, Framing, Json, Outcome, State
 class AbortSignal:
     """How an app, or a response factory, learns that a call is no longer wanted; once aborted it stays so.
 
+    With ``patience`` it aborts itself as soon as the model takes more virtual seconds than that for what comes next.
+
     >>> signal = AbortSignal()
     >>> with signal.heard(lambda: print("aborted")):
     ...     signal.abort()
     aborted
     """
 
-    __slots__ = ("_aborted", "_ears")
+    __slots__ = ("_aborted", "_ears", "patience")
 
-    def __init__(self) -> None:
+    def __init__(self, *, patience: float | None = None) -> None:
+        self.patience = patience
         self._aborted = False
         self._ears: list[Callable[[], object]] = []
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypedDict, TypeVar, Unpack
+from collections.abc import Callable, Collection, Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from invcheck import delivery
 from invcheck.double import Double, Hand, Source
@@ -13,6 +14,10 @@ from invcheck.faces.render import renderer
 from invcheck.mistakes import own
 from invcheck.request import Request
 from invcheck.vocabulary import Chunking, Reply, Usage
+
+if TYPE_CHECKING:
+    from anthropic import Anthropic, AsyncAnthropic
+    from openai import AsyncOpenAI, OpenAI
 
 P = TypeVar("P")
 
@@ -31,8 +36,8 @@ class Options(TypedDict, total=False):
     fields, or a function of it. ``returns`` makes the app's own object of a reply, ``raises`` the app's own exceptions of
     faults; both are what every face uses that is not told otherwise. ``attributes`` are values for a Protocol's members
     that are no methods. ``chunks``, ``latency`` and ``pace`` (virtual seconds) are how replies are handed over that do not
-    say, see `Delivery`; ``cached`` counts what a request shares with the one before it as read from a cache; ``keep``
-    bounds how many calls are held.
+    say, see `Delivery`; ``cached`` counts what a request shares with the one before it as read from a cache; ``relax``
+    names rules of `invcheck.protocol` that requests may break; ``keep`` bounds how many calls are held.
     """
 
     usage: Usage | Mapping[str, int | None] | None
@@ -44,6 +49,7 @@ class Options(TypedDict, total=False):
     latency: float
     pace: float
     cached: bool
+    relax: Collection[str]
     keep: int | None
 
 
@@ -60,6 +66,7 @@ class Faced(Double, Plain):
             lane_by=options.get("lane_by"),
             delivery=delivery.of(options.get("chunks"), options.get("latency", 0.0), options.get("pace", 0.0)),
             cached=options.get("cached", False),
+            relax=options.get("relax", ()),
             keep=options.get("keep"),
         )
         self._hand = _handing(self.returns)
@@ -94,6 +101,36 @@ class Faced(Double, Plain):
 
         made: P = port(self, protocol, returns=returns, raises=raises, lane=lane, like=like, attributes=attributes)
         return made
+
+    def transport(self, *, module: ModuleType | None = None, lane: str | None = None) -> Any:
+        """Give an HTTP client's transport that this double answers; see `invcheck.faces.transport.transport`."""
+        from invcheck.faces.transport import transport  # noqa: PLC0415  # only an app with an SDK has HTTP
+
+        return transport(self, module=module, lane=lane)
+
+    def openai(self, *, lane: str | None = None, **options: Any) -> OpenAI:
+        """Give a real ``openai.OpenAI`` that this double answers; ``options`` go to it (max_retries, timeout ...)."""
+        from invcheck.faces import clients  # noqa: PLC0415  # as above
+
+        return clients.openai(self, lane=lane, **options)
+
+    def async_openai(self, *, lane: str | None = None, **options: Any) -> AsyncOpenAI:
+        """Give a real ``openai.AsyncOpenAI`` that this double answers; see `openai`."""
+        from invcheck.faces import clients  # noqa: PLC0415  # as above
+
+        return clients.async_openai(self, lane=lane, **options)
+
+    def anthropic(self, *, lane: str | None = None, **options: Any) -> Anthropic:
+        """Give a real ``anthropic.Anthropic`` that this double answers; see `openai`."""
+        from invcheck.faces import clients  # noqa: PLC0415  # as above
+
+        return clients.anthropic(self, lane=lane, **options)
+
+    def async_anthropic(self, *, lane: str | None = None, **options: Any) -> AsyncAnthropic:
+        """Give a real ``anthropic.AsyncAnthropic`` that this double answers; see `openai`."""
+        from invcheck.faces import clients  # noqa: PLC0415  # as above
+
+        return clients.async_anthropic(self, lane=lane, **options)
 
     def _declared(self, name: str | None) -> None:
         lanes = self._source.lanes

@@ -1,5 +1,6 @@
 """Laws of OpenAI's two dialects: what is written can be read, and a stream says what its twin says at once."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -94,8 +95,6 @@ def test_a_reply_that_no_chunk_said_is_said_at_the_end(dialect: Dialect, reply: 
 @given(reply=_replies(), chunking=_CHUNKING)
 def test_events_of_a_response_are_numbered_and_places_are_opened_before_they_are_filled(reply: Reply, chunking: Any) -> None:
     """Sequence numbers count from 0 without a gap; each delta belongs to an item that was added and is not done."""
-    import json
-
     said = [json.loads(event.data) for event in _streamed(openai_responses, reply, chunking)]
     assert [event["sequence_number"] for event in said] == list(range(len(said)))
     state: dict[int, str] = {}
