@@ -183,7 +183,7 @@ WRONG: list[tuple[Any, str, str]] = [
     ({"script": [{"reply": {"text": 3}}]}, "$.script[0].reply.text", "text is needed"),
     ({"script": [{"reply": {"usage": {"input": 1}}}]}, "$.script[0].reply.usage", "usage has no 'input'"),
     ({"script": [{"reply": {"usage": {"input_tokens": True}}}]}, "$.script[0].reply.usage", "bool True"),
-    ({"script": [{"reply": {"finish": "tool_calls"}}]}, "$.script[0]", "calls no tool"),
+    ({"script": [{"reply": {"finish": "tool_calls"}}]}, "$.script[0].reply", "calls no tool"),
     ({"script": [{"reply": {"tool-calls": {}}}]}, "$.script[0].reply.tool-calls", "is a list"),
     ({"script": [{"tool-call": {"arguments": {}}}]}, "$.script[0].tool-call.name", "text is needed"),
     ({"script": [{"tool-call": {"name": "f", "arguments": []}}]}, "$.script[0].tool-call.arguments", "a mapping is needed"),

@@ -271,7 +271,7 @@ def test_a_message_says_what_was_expected_found_and_meant(tmp_path: Path) -> Non
         "6:11: there is no assertion 'absnt'\n  hint: did you mean absent?",
         "7:10: expected one of sqlite, sql, jsonl, logging, list, call, got the key 'sqlit'\n  hint: did you mean 'sqlite'?",
         '8:8: expected json, got string "yml"',
-        f"9:25: expected one of {kinds}, gateway-timeout, overloaded, timeout, connection, got \"timeot\"\n  hint: did you mean 'timeout'?",
+        f"9:25: expected one of {kinds}, gateway-timeout, overloaded, timeout, connection, cut, truncated, stream-error, stall, got \"timeot\"\n  hint: did you mean 'timeout'?",
     ]
 
 

@@ -156,8 +156,8 @@ _CALLED = (compile_path("$.calls"), compile_path("$.counts"))
 
 
 def _open_ended(model: Json) -> bool:
-    """Whether a double drifts, or holds nothing but steps for ever: a script without a step says that nothing is asked."""
-    if "drifting" in model:
+    """Whether a double drifts, replays, or holds nothing but steps for ever: a script without a step says that nothing is asked."""
+    if "drifting" in model or "replay" in model:
         return True
     steps = [step for script in model.get("lanes", {None: model.get("script")}).values() for step in script]
     return bool(steps) and all(isinstance(step, Mapping) and "then-always" in step for step in steps)

@@ -27,7 +27,7 @@ from invcheck.canonical import canonical
 from invcheck.errors import DoubleError, FixtureInvalid, NotJson
 from invcheck.sources import writing
 from invcheck.sources.recording import ANSWERS, Fixture, Provenance
-from invcheck.sources.written import Reader, scored, wrong
+from invcheck.sources.written import Reader, names, scored, wrong
 from invcheck.vocabulary import Fault, Json, Outcome, Place
 
 VERSION = 1
@@ -58,7 +58,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Fixture, ...]:
     except OSError as error:
         hint = "it is sought from the project's folder" if isinstance(error, FileNotFoundError) else None
         reason = f"the fixture file {name} cannot be read: {error.strerror}"
-        raise FixtureInvalid(reason, place=Place(name), hint=hint, reason=reason) from None
+        raise FixtureInvalid(reason, hint=hint, reason=reason) from None
     return parse(content, name)
 
 
@@ -113,9 +113,6 @@ def _fixture(row: Json, place: Place) -> Fixture:
     outcome: Outcome | None = None
     if answers != ["body"]:
         outcome = _READ.reply(fields["reply"], "$.reply") if answers == ["reply"] else _READ.fault(fields["fault"], "$.fault")
-    optional = fields.get("optional", False)
-    if not isinstance(optional, bool):
-        raise wrong("$.optional", f"optional is true or false, got {optional!r}")
     return Fixture(
         _provenance(fields.get("provenance")),
         outcome,
@@ -125,7 +122,7 @@ def _fixture(row: Json, place: Place) -> Fixture:
         names(fields.get("ignore", []), "$.ignore"),
         _named(fields, "label"),
         _named(fields, "lane"),
-        optional,
+        _READ.switch(fields.get("optional", False), "$.optional"),
         _named(fields, "dialect"),
         _READ.mapping(fields["body"], "$.body", None) if "body" in fields else None,
         place,
@@ -143,13 +140,6 @@ def _provenance(value: Json) -> Provenance:
     if "kind" not in known:
         raise wrong(path, "the provenance of a recording has a kind")
     return Provenance(**known)
-
-
-def names(value: Json, path: str) -> tuple[str, ...]:
-    """Give a list of names that are not empty."""
-    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
-        raise wrong(path, "a list of names is needed here")
-    return tuple(value)
 
 
 def unlike(fixtures: Iterable[Fixture]) -> None:

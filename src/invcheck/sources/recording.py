@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from invcheck import faults, replies
+from invcheck import delivery, faults, replies
 from invcheck.canonical import digest
 from invcheck.freeze import frozen
 from invcheck.snapshot import snapshot
@@ -157,6 +157,8 @@ def _sound(outcome: Outcome | None) -> Outcome:
         except ValueError as error:
             raise wrong("$.fault", str(error)) from None
     if (complaint := replies.complaint(outcome)) is not None:
+        raise wrong("$.reply", complaint)
+    if outcome.delivery is not None and (complaint := delivery.complaint(outcome.delivery, outcome)) is not None:
         raise wrong("$.reply", complaint)
     return outcome
 

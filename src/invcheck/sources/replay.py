@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 from invcheck.errors import DoubleError, FixtureInvalid
-from invcheck.faces.faced import Faced
-from invcheck.request import Call, Request
+from invcheck.faces.faced import Faced, Options
+from invcheck.request import Call
 from invcheck.resolve import meant
 from invcheck.sources import fixtures, misses
 from invcheck.sources.recording import Fixture, hash_of, prompt_hash
-from invcheck.vocabulary import Finding, Outcome, Reply, Usage, Verdict
+from invcheck.vocabulary import Finding, Outcome, Verdict
 
 Recordings: TypeAlias = str | os.PathLike[str] | Fixture | Sequence["Recordings"]
 """A fixture file, the text of one, a fixture, or several of them."""
@@ -134,7 +134,8 @@ class ReplayModel(Faced):
     by the first recording of it that is not used yet, so the order of different requests does not matter; where no recording
     names its request they answer in turn. ``ignore`` are dotted names of fields that say nothing of a request, beside what
     each line ignores itself. Without ``strict`` the recording of a prompt also answers where other fields of the request
-    differ. ``only`` chooses lines by their labels; with ``optional`` any of them may stay unused.
+    differ. ``only`` chooses lines by their labels; with ``optional`` any of them may stay unused. For what else there is see
+    `invcheck.faces.faced.Options`.
 
     FixtureInvalid names the line of what is no recording. A request that none answers is refused, and stays a finding:
     PROMPT_CHANGED or REQUEST_CHANGED with the nearest recording and the first difference, SCRIPT_EXHAUSTED where all that
@@ -156,14 +157,10 @@ class ReplayModel(Faced):
         ignore: Sequence[str] = (),
         only: Sequence[str] | None = None,
         optional: bool = False,
-        lane_by: str | Callable[[Request], str] | None = None,
-        usage: Usage | Mapping[str, int | None] | None = None,
-        returns: Callable[[Reply], Any] | None = None,
-        raises: Mapping[str, Any] | None = None,
-        attributes: Mapping[str, Any] | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        source = Replay(gathered(recordings, ignore=ignore, only=only, optional=optional), strict=strict)
-        super().__init__(source, name="ReplayModel", usage=usage, lane_by=lane_by, returns=returns, raises=raises, attributes=attributes)
+        found = gathered(recordings, ignore=ignore, only=only, optional=optional)
+        super().__init__(Replay(found, strict=strict), name="ReplayModel", **options)
 
 
 def gathered(

@@ -5,10 +5,10 @@ Check files spell keys with dashes (``tool-calls``), fixture files as JSON mostl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from invcheck import faults, replies
+from invcheck import delivery, faults, replies
 from invcheck.errors import DoubleError
 from invcheck.freeze import frozen
 from invcheck.resolve import meant
@@ -18,8 +18,6 @@ from invcheck.vocabulary import Block, Chunking, Delivery, Fault, Framing, Json,
 
 NEWLINES = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
 """How a file names the ends of lines of `Framing`."""
-CHUNKINGS = ("whole", "words", "keyed")
-"""The chunkings that have a name."""
 
 _PARTS = ("text", "thinking", "tool-calls", "refusal")
 _REPLY = (*_PARTS, "blocks", "finish", "usage", "chunks", "latency", "pace", "framing")
@@ -73,6 +71,12 @@ class Reader:
             raise wrong(path, f"text is needed here, got {show(value, 40)}")
         return value
 
+    def switch(self, value: Json, path: str) -> bool:
+        """Give true or false."""
+        if not isinstance(value, bool):
+            raise wrong(path, f"{path.rpartition('.')[2]} is true or false, got {show(value, 40)}")
+        return value
+
     def reply(self, value: Json, path: str) -> Reply:
         """Give a reply: its text alone, or its parts, or its ``blocks`` in order; see `Reply` for the rest.
 
@@ -84,13 +88,13 @@ class Reader:
         calls = any(isinstance(block, ToolCall) for block in blocks)
         finish = fields.get("finish", "tool_calls" if calls else "stop")
         usage = Usage() if fields.get("usage", ...) is None else self.usage(fields.get("usage"), f"{path}.usage")
-        delivery = self.delivery(fields, path)
+        how = self.delivery(fields, path)
         framing = self.framing(fields["framing"], f"{path}.framing") if "framing" in fields else None
-        made = Reply(blocks, finish, usage, delivery=delivery, framing=framing)
+        made = Reply(blocks, finish, usage, delivery=how, framing=framing)
         if (complaint := replies.complaint(made)) is not None:
             raise wrong(path, complaint)
-        if delivery is not None and isinstance(delivery.chunking, tuple):
-            joins(delivery.chunking, made.text, f"{path}.chunks")
+        if how is not None and isinstance(how.chunking, tuple):
+            joins(how.chunking, made.text, f"{path}.chunks")
         return made
 
     def _parts(self, fields: Mapping[str, Json], path: str) -> tuple[Block, ...]:
@@ -156,11 +160,8 @@ class Reader:
         newline = fields.get("newline", "lf")
         if not isinstance(newline, str) or newline not in NEWLINES:
             raise wrong(f"{path}.newline", f"newline is one of {', '.join(NEWLINES)}, got {show(newline, 40)}")
-        for name in ("comments", "pings", "done"):
-            if type(fields.get(name, True)) is not bool:
-                raise wrong(f"{path}.{name}", f"{name} is true or false, got {show(fields[name], 40)}")
-        headers = self.headers(fields.get("headers", {}), f"{path}.headers")
-        return Framing(NEWLINES[newline], fields.get("comments", False), fields.get("pings", False), fields.get("done", True), headers)
+        switches = {name: self.switch(fields[name], f"{path}.{name}") for name in ("comments", "pings", "done") if name in fields}
+        return Framing(NEWLINES[newline], headers=self.headers(fields.get("headers", {}), f"{path}.headers"), **switches)
 
     def headers(self, value: Json, path: str) -> Mapping[str, str]:
         """Give headers: a mapping of text to text."""
@@ -184,6 +185,13 @@ class Reader:
             raise wrong(path, str(error)) from None
 
 
+def names(value: Json, path: str) -> tuple[str, ...]:
+    """Give a list of names that are not empty."""
+    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
+        raise wrong(path, "a list of names is needed here")
+    return tuple(value)
+
+
 def chunking(value: Json, path: str) -> Chunking:
     """Give how a stream cuts a reply: a name, a number of code points, or the parts themselves."""
     if isinstance(value, list):
@@ -191,21 +199,34 @@ def chunking(value: Json, path: str) -> Chunking:
             if not isinstance(part, str):
                 raise wrong(f"{path}[{index}]", f"a chunk is text, got {show(part, 40)}")
         return tuple(value)
-    if value in CHUNKINGS or (type(value) is int and value > 0):
+    if value in delivery.CHUNKINGS or (type(value) is int and value > 0):
         return value  # type: ignore[no-any-return]  # a text or a number
-    raise wrong(path, f"chunks is one of {', '.join(CHUNKINGS)}, a number of code points from 1, or a list, got {show(value, 40)}")
+    raise wrong(path, f"chunks is one of {', '.join(delivery.CHUNKINGS)}, a number of code points from 1, or a list, got {show(value, 40)}")
 
 
-def joins(parts: tuple[str, ...], text: str, path: str) -> None:
-    """Refuse chunks that do not join to the text, naming the first that does not."""
+def unjoined(parts: Sequence[str], text: str) -> int | None:
+    """Give the index of the first part that does not continue the text, or how many there are where its end is missing.
+
+    >>> unjoined(["Hel", "lo"], "Hello"), unjoined(["Hel", "la"], "Hello"), unjoined(["Hel"], "Hello")
+    (None, 1, 1)
+    """
     at = 0
     for index, part in enumerate(parts):
         if not text.startswith(part, at):
-            stands = show(text[at : at + len(part)], 40)
-            raise wrong(f"{path}[{index}]", f"the chunks join to the text, where {stands} stands, got {show(part, 40)}")
+            return index
         at += len(part)
-    if at != len(text):
-        raise wrong(path, f"the chunks join to the text, and {show(text[at:], 40)} is missing at their end")
+    return None if at == len(text) else len(parts)
+
+
+def joins(parts: Sequence[str], text: str, path: str) -> None:
+    """Refuse chunks that do not join to the text, naming the first that does not."""
+    index = unjoined(parts, text)
+    if index is None:
+        return
+    stands = text[sum(map(len, parts[:index])) :]
+    if index == len(parts):
+        raise wrong(path, f"the chunks join to the text, and {show(stands, 40)} is missing at their end")
+    raise wrong(f"{path}[{index}]", f"the chunks join to the text, where {show(stands, 40)} stands, got {show(parts[index], 40)}")
 
 
 def seconds(value: Json, path: str) -> float:

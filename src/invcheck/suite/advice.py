@@ -38,6 +38,8 @@ def _entry(named: str, got: Json) -> str | None:
 def _model(got: Json) -> str | None:
     if isinstance(got, list):
         return f"write model: {{script: {show(got, _SHOWN)}}}"
+    if isinstance(got, str) and got.endswith(".jsonl"):
+        return f"write model: {{replay: {got}}}"
     if isinstance(got, str):
         return f"write model: {{drifting: {got}}}" if is_reference(got) else f"write model: {{script: [{show(got, _SHOWN)}]}}"
     return "such as model: {script: [hello]}"

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, Tag, WithJsonSchema
+from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from invcheck.faults import KINDS
+from invcheck.protocol import RULES
 from invcheck.resolve import is_reference
-from invcheck.suite.shapes import EITHER, ONE_OR_MORE, Name, Reference, Spec, Tokens, by_key
+from invcheck.suite.answered import Fault, FaultKind, Seconds, Sizes, TextOrReply, ToolCall, Usage
+from invcheck.suite.shapes import EITHER, ONE_OR_MORE, Name, Reference, Spec, by_key, one_of
 
 
-class Usage(Spec):
-    """Tokens of a reply, by the OpenTelemetry GenAI names."""
+def _expectation(when: Any) -> Any:
+    from invcheck.sources.matching import matcher  # noqa: PLC0415  # few steps say what they expect
 
-    home = "in `usage`"
+    try:
+        matcher(when)
+    except ValueError as error:
+        raise PydanticCustomError("WHEN_INVALID", "what a request may be ({told})", {"told": str(error)}) from None
+    return when
 
-    input_tokens: Tokens | None = None
-    output_tokens: Tokens | None = None
-    cache_read_input_tokens: Tokens | None = None
-    cache_creation_input_tokens: Tokens | None = None
-    reasoning_output_tokens: Tokens | None = None
+
+Expectation = Annotated[Annotated[str, Tag(":text")] | Annotated[dict[str, Any], Tag(":mapping")], EITHER]
 
 
 class Step(Spec):
@@ -31,60 +34,19 @@ class Step(Spec):
 
     label: str | None = None
     optional: bool = False
-
-
-class ToolCall(Spec):
-    """A call of one of the app's tools."""
-
-    home = "in `tool-call`"
-
-    name: str
-    arguments: dict[str, Any] = Field({})
-    id: str | None = None
-
-
-class Reply(Spec):
-    """A reply with its text, finish reason, usage, tool calls and reasoning."""
-
-    home = "in `reply`"
-
-    text: str = ""
-    finish: str | None = "stop"
-    usage: Usage | None = None
-    tool_calls: list[ToolCall] = Field([], alias="tool-calls")
-    thinking: str | None = None
+    when: Annotated[Expectation, AfterValidator(_expectation)] | None = None
 
 
 class ReplyStep(Step):
     """Answer with a reply."""
 
-    reply: Annotated[Annotated[str, Tag(":text")] | Annotated[Reply, Tag(":mapping")], EITHER]
+    reply: TextOrReply
 
 
 class JsonStep(Step):
     """Answer with a value, as JSON text."""
 
     json_: Any = Field(alias="json")
-
-
-def _fault_kind(text: str) -> str:
-    if text not in KINDS:
-        raise PydanticCustomError("UNKNOWN_FAULT", "one of {kinds}", {"kinds": ", ".join(KINDS)})
-    return text
-
-
-FaultKind = Annotated[str, AfterValidator(_fault_kind), WithJsonSchema({"type": "string", "enum": list(KINDS)})]
-
-
-class Fault(Spec):
-    """A misbehaviour of the provider; ``retry-after`` is in seconds."""
-
-    home = "in `fail: {kind: ...}`"
-
-    kind: FaultKind
-    message: str = ""
-    status: Annotated[int, Field(ge=100, le=599)] | None = None
-    retry_after: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(None, alias="retry-after")
 
 
 class FailStep(Step):
@@ -148,8 +110,11 @@ def _script(steps: list[Any]) -> list[Any]:
 Script = Annotated[list[AnyStep], AfterValidator(_script)]
 
 
+Rule = Annotated[str, one_of("UNKNOWN_RULE", RULES), WithJsonSchema({"type": "string", "enum": list(RULES)})]
+
+
 class Model(Spec):
-    """What every double may carry: default usage, exceptions by kind of fault, how replies become values, and its lanes."""
+    """What every double may carry: how replies are made and handed over, exceptions by kind of fault, its lanes, and what it tolerates."""
 
     home = "in `model`, beside its script"
 
@@ -158,6 +123,12 @@ class Model(Spec):
     returns: Reference | None = None
     lane_by: str | None = Field(None, alias="lane-by")
     attributes: dict[str, Any] | None = None
+    chunks: Sizes | None = None
+    latency: Seconds = 0.0
+    pace: Seconds = 0.0
+    cached: bool = False
+    keep: Annotated[int, Field(ge=1)] | None = None
+    relax: list[Rule] | None = None
 
 
 class ScriptModel(Model):
@@ -194,7 +165,41 @@ class DriftingModel(Model):
     drifting: Annotated[Annotated[Reference, Tag(":text")] | Annotated[DriftingSchema, Tag(":mapping")], EITHER]
 
 
+def _several(value: object) -> str | None:
+    return ":list" if isinstance(value, list) else ":mapping" if isinstance(value, Mapping) else ":text" if isinstance(value, str) else None
+
+
+Files = Annotated[
+    Annotated[str, Tag(":text")] | Annotated[list[str], Tag(":list"), Field(min_length=1)],
+    Discriminator(_several, custom_error_type="UNKNOWN_KIND", custom_error_message="a file or a list of files"),
+]
+
+
+class Recordings(Spec):
+    """Fixture files of recordings, which of them, and how a request is matched with one."""
+
+    home = "in `replay`"
+
+    file: Files
+    only: list[Name] | None = None
+    ignore: list[Name] = Field([])
+    strict: bool = True
+    optional: bool = False
+
+
+class ReplayModel(Model):
+    """A double that answers with recordings."""
+
+    replay: Annotated[
+        Annotated[str, Tag(":text")] | Annotated[list[str], Field(min_length=1), Tag(":list")] | Annotated[Recordings, Tag(":mapping")],
+        Discriminator(_several, custom_error_type="UNKNOWN_KIND", custom_error_message="a file, a list of files or a mapping"),
+    ]
+
+
 AnyModel = Annotated[
-    Annotated[ScriptModel, Tag(":script")] | Annotated[LanesModel, Tag(":lanes")] | Annotated[DriftingModel, Tag(":drifting")],
-    by_key(("script", "lanes", "drifting")),
+    Annotated[ScriptModel, Tag(":script")]
+    | Annotated[LanesModel, Tag(":lanes")]
+    | Annotated[DriftingModel, Tag(":drifting")]
+    | Annotated[ReplayModel, Tag(":replay")],
+    by_key(("script", "lanes", "drifting", "replay")),
 ]

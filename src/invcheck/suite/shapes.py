@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, LiteralString
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -31,6 +31,17 @@ def _reference(text: str) -> str:
 Reference = Annotated[str, AfterValidator(_reference), WithJsonSchema({"type": "string", "pattern": r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$"})]
 Name = Annotated[str, Field(min_length=1, pattern=r"^[^\r\n]+$")]
 Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
+
+
+def one_of(code: LiteralString, kinds: Sequence[str]) -> AfterValidator:
+    """Take one of some words; ``code`` is that of the mistake where another stands."""
+
+    def known(text: str) -> str:
+        if text not in kinds:
+            raise PydanticCustomError(code, "one of {kinds}", {"kinds": ", ".join(kinds)})
+        return text
+
+    return AfterValidator(known)
 
 
 def by_key(kinds: tuple[str, ...]) -> Any:
