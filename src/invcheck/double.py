@@ -8,14 +8,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from threading import Lock, get_ident, main_thread
-from typing import Any, Protocol
+from typing import Any
 
-from invcheck import delivery, record, replies
+from invcheck import protocol, record, replies
 from invcheck.errors import CallCancelled, DoubleError, InvcheckError, NotInTest, ScriptedModelError
+from invcheck.handing import Handing, Render
 from invcheck.mistakes import finding, own
 from invcheck.request import AbortSignal, Call, Handed, Request
 from invcheck.snapshot import snapshot
-from invcheck.vocabulary import Counts, Delivery, Exchange, Fault, Finding, Outcome, Reply, State, Usage, Verdict
+from invcheck.source import Source, Step
+from invcheck.vocabulary import Counts, Delivery, Exchange, Finding, Reply, State, Usage, Verdict
 
 REFUSED = frozenset(
     {
@@ -34,34 +36,8 @@ CROWDED = 10_000
 """Calls that a double without ``keep`` holds before the trial notes it."""
 
 
-class Step(Protocol):
-    """What a source takes for one call."""
-
-    async def give(self, call: Call) -> Outcome | str:
-        """Give the outcome, emitting chunks on the way; whatever it raises is raised into the app. A text is a reply of it."""
-
-
-class Source(Protocol):
-    """What a double answers."""
-
-    @property
-    def lanes(self) -> Collection[str | None]:
-        """The lanes that may be asked: the one unnamed lane (None), or the declared names."""
-
-    @property
-    def pending(self) -> int:
-        """How many steps were not taken yet."""
-
-    def draw(self, call: Call) -> Step:
-        """Take what answers this call, at most one step; ScriptedModelError where nothing is left."""
-
-    def leftover(self) -> list[Finding]:
-        """What is wrong now that nothing more will be asked."""
-
-
 Hand = Callable[[Any, Call], object]
 Items = Callable[[Reply, Call], Iterable[object]]
-Render = Callable[[Fault], BaseException]
 Pause = Callable[[], Awaitable[None]]
 
 
@@ -70,7 +46,8 @@ class Double:
 
     ``usage`` is the default for replies that do not say; ``lane_by`` names the lane of a request: the name of one of its
     fields, or a function of it. ``delivery`` is how replies are handed over that do not say. With ``cached`` counted
-    tokens tell what a request shares with the one before it on its lane as read from a cache. ``keep`` bounds how many
+    tokens tell what a request shares with the one before it on its lane as read from a cache. ``relax`` names rules of
+    `invcheck.protocol` that requests may break. ``keep`` bounds how many
     calls are held; older ones are counted and forgotten.
     """
 
@@ -83,6 +60,7 @@ class Double:
         lane_by: str | Callable[[Request], str] | None = None,
         delivery: Delivery | None = None,
         cached: bool = False,
+        relax: Collection[str] = (),
         keep: int | None = None,
     ) -> None:
         self._record = record.required(name)
@@ -90,10 +68,10 @@ class Double:
             raise DoubleError(f"keep is a number of calls from 1, got {keep!r}")
         self._name = name
         self._source = source
-        self._usage = replies.usage_of(usage)
         self._lane_by = own("lane_by", lane_by) if callable(lane_by) else lane_by
-        self._delivery = delivery
-        self._before: dict[str | None, bytes] | None = {} if cached else None
+        self._handing = Handing(self._record, replies.usage_of(usage), delivery, cached=cached)
+        self._relaxed = protocol.relaxed_rules(relax)
+        self._offered: set[str] = set()
         self._keep = keep
         self._calls: list[Call] = []
         self._forgotten = dict.fromkeys(State, 0)
@@ -192,12 +170,13 @@ class Double:
             if pause is not None:
                 await pause()
             call.unless_cancelled()
+            self._unless_broken(call)
             step = self._draw(call)
             if items is not None:
                 call.streams = False
             outcome = await step.give(call)
             call.unless_cancelled()
-            handed: Any = await self._settled(call, outcome, render)
+            handed: Any = await self._handing.settle(call, outcome, render)
             if items is not None:
                 await _hand_over(items(handed, call), call, hand)
             elif hand is not None:
@@ -243,6 +222,14 @@ class Double:
             now.latch(finding(error, Verdict.ERRORED))
         return error
 
+    def _unless_broken(self, call: Call) -> None:
+        """Refuse a request that no provider would take."""
+        found = protocol.complaints(call.plain, self._relaxed, self._offered)
+        if found:
+            raise protocol.refusal(found, n=call.entry["n"], call=f"call {call.n + 1}", lane=call.lane)
+        if "tools" in call.plain:
+            self._offered.update(protocol.tools_of(call.plain) or ())
+
     def _draw(self, call: Call) -> Step:
         if call.unlaned is not None:
             raise call.unlaned
@@ -250,76 +237,8 @@ class Double:
         if not isinstance(call.lane, str | None) or call.lane not in lanes:
             raise _undeclared(call.lane, lanes)
         with self._locks.get(call.lane) or self._locks.setdefault(call.lane, Lock()):
-            if self._before is not None:
-                call.cached = _shared(self._before.get(call.lane, b""), call.canonical)
-                self._before[call.lane] = call.canonical
+            self._handing.follows(call)
             return self._source.draw(call)
-
-    async def _settled(self, call: Call, outcome: Outcome | str, render: Render) -> Reply:
-        """Verify an outcome and hand it over: chunk by chunk where the call streams, after as long as it takes."""
-        if isinstance(outcome, str) and self._before is None and self._delivery is None and not call.streams:
-            reply, call.entry["outcome"] = replies.of_text(outcome, self._usage, call.canonical)
-            call.outcome = reply  # what a fake nearly always gives; nothing of it can be wrong
-            return reply
-        if isinstance(outcome, str):
-            outcome = replies.text(outcome)
-        if isinstance(outcome, Fault):
-            return await self._broken(call, outcome, render)
-        wrong = replies.complaint(outcome)
-        if wrong:
-            raise ScriptedModelError(f"the reply to call {call.n + 1} is none: {wrong}", code="REPLY_INVALID", lane=call.lane)
-        reply = self._completed(call, outcome)
-        if call.parts:
-            _unless_joined(call, reply)
-        call.outcome, call.framing = reply, outcome.framing
-        call.entry["outcome"] = replies.plain(reply)
-        if self._delivery is not None or outcome.delivery is not None or call.streams:
-            await self._delivered(call, reply, delivery.merged(outcome.delivery, self._delivery))
-        return reply
-
-    def _completed(self, call: Call, reply: Reply) -> Reply:
-        shared = None if self._before is None else call.cached
-        usage = reply.usage or self._usage or replies.counted(call.canonical, reply, shared)
-        return replies.completed(reply, usage, call.request.id if reply.tool_calls else "")
-
-    async def _delivered(self, call: Call, reply: Reply, how: Delivery) -> None:
-        """Hand over the chunks of a reply that did not come in chunks, and let the time pass that it takes."""
-        own = [] if call.parts else list(delivery.chunks(reply, call.request.id, how.chunking))
-        if not call.streams:
-            await self._pass(call, how.latency + how.pace * max(0, len(own or call.parts) - 1))
-            return
-        for place, chunk in enumerate(own):
-            await self._pass(call, how.pace if place else how.latency)
-            call.at_last = place == len(own) - 1
-            await call.emit(chunk)
-
-    async def _broken(self, call: Call, fault: Fault, render: Render) -> Reply:
-        """Hand over what arrives of a reply that a fault breaks, and raise what the fault is; a silent end raises nothing."""
-        if fault.reply is not None:
-            fault = replies.breaking(fault, self._completed(call, fault.reply))
-        call.outcome = fault
-        if call.raw or fault.reply is None:
-            raise render(fault)
-        chunks, part = delivery.broken(fault, call.request.id, self._delivery)
-        for chunk in chunks if call.streams else ():
-            await call.emit(chunk)
-        if fault.kind == "stall":
-            await self._pass(call, delivery.silence(fault))
-        if fault.kind != "truncated":
-            raise render(fault)
-        call.ended, call.state = True, State.FAILED
-        call.entry.update(state="failed", outcome=replies.plain(fault))
-        return part
-
-    async def _pass(self, call: Call, seconds: float) -> None:
-        """Let time pass that the model takes; where there is no clock it takes none."""
-        clock = self._record.clock
-        if clock is None or not seconds:
-            return
-        if call.awaits:
-            await clock.alet(seconds)
-        else:
-            clock.let(seconds)
 
     def _fell(self, call: Call, error: BaseException) -> None:
         """Enter what became of a call that was not served, and latch what no ``except`` in the app may hide."""
@@ -353,12 +272,6 @@ async def _hand_over(items: Iterable[object], call: Call, hand: Hand | None) -> 
         await Handed(given)
 
 
-def _shared(before: bytes, now: bytes) -> int:
-    """How many bytes two requests begin with alike."""
-    short = min(len(before), len(now))
-    return next((place for place in range(short) if before[place] != now[place]), short)
-
-
 _GONE = (("asyncio", "CancelledError"), ("trio", "Cancelled"))
 
 
@@ -367,12 +280,6 @@ def _state(error: BaseException) -> State:
     if isinstance(error, (CallCancelled, GeneratorExit, *gone)):
         return State.CANCELLED
     return State.REFUSED if isinstance(error, ScriptedModelError) and error.code in REFUSED else State.FAILED
-
-
-def _unless_joined(call: Call, reply: Reply) -> None:
-    wrong = delivery.differs(call.parts, reply)
-    if wrong:
-        raise ScriptedModelError(f"the chunks of call {call.n + 1} {wrong}", code="CHUNKS_DIFFER", lane=call.lane)
 
 
 def _undeclared(lane: str | None, lanes: Collection[str | None]) -> ScriptedModelError:

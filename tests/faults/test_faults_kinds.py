@@ -13,7 +13,7 @@ from invcheck.vocabulary import Fault
 STATUSES = {
     "bad-request": 400, "unauthorized": 401, "forbidden": 403, "not-found": 404, "conflict": 409, "too-large": 413, "unprocessable": 422,
     "rate-limit": 429, "server": 500, "bad-gateway": 502, "unavailable": 503, "gateway-timeout": 504, "overloaded": 529,
-    "timeout": None, "connection": None,
+    "timeout": None, "connection": None, "cut": None, "truncated": None, "stream-error": None, "stall": None,
 }  # fmt: skip
 
 

@@ -6,9 +6,10 @@ from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from invcheck.double import Double, Hand, Render
+from invcheck.double import Double, Hand
 from invcheck.errors import DoubleError
 from invcheck.faces.pending import turn, unless_aborted
+from invcheck.handing import Render
 from invcheck.request import AbortSignal
 from invcheck.vocabulary import Reply
 

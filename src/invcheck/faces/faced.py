@@ -7,12 +7,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from invcheck import delivery
-from invcheck.double import Double, Hand, Source
+from invcheck.double import Double, Hand
 from invcheck.errors import DoubleError
 from invcheck.faces.call import CallFace, Plain
 from invcheck.faces.render import renderer
 from invcheck.mistakes import own
 from invcheck.request import Request
+from invcheck.source import Source
 from invcheck.vocabulary import Chunking, Reply, Usage
 
 if TYPE_CHECKING:

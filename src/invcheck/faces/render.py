@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from invcheck import faults
-from invcheck.double import Render
 from invcheck.errors import DoubleError
+from invcheck.handing import Render
 from invcheck.mistakes import own
 from invcheck.vocabulary import Fault
 

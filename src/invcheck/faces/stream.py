@@ -11,9 +11,11 @@ from collections.abc import Awaitable, Callable, Generator
 from types import TracebackType, coroutine
 from typing import Any, Self
 
-from invcheck.double import Double, Hand, Items, Render
+from invcheck.double import Double, Hand, Items
+from invcheck.errors import CallCancelled
 from invcheck.faces import pending
 from invcheck.faces.call import waits_for_loop
+from invcheck.handing import Render
 from invcheck.request import Call, Handed
 
 _OVER = object()
@@ -231,7 +233,7 @@ class ReplyStream:
             self.close()
             return
         self._error = self.call.left()
-        await _thrown(self._run)
+        await _thrown(self._run, self._error)
 
     def __enter__(self) -> Self:
         return self
@@ -251,17 +253,19 @@ class ReplyStream:
 
 
 @coroutine
-def _thrown(run: Any) -> Generator[Any, Any, None]:
-    """Let a run end as a generator does, with whatever its cleaning up waits for."""
+def _thrown(run: Any, left: CallCancelled) -> Generator[Any, Any, None]:
+    """Let a run end because its reader has left, with whatever its cleaning up waits for; a GeneratorExit could not wait."""
     resume: Any = run.throw
-    given: Any = GeneratorExit()
+    given: Any = left
     while True:
         try:
             met = resume(given)
-        except (GeneratorExit, StopIteration):
+        except CallCancelled as error:
+            if error is not left:
+                raise
             return
-        if type(met) is Handed:
-            raise RuntimeError("a response factory goes on although its stream was left")
+        if type(met) is Handed:  # it swallowed the news and went on
+            continue
         try:
             resume, given = run.send, (yield met)
         except BaseException as error:  # noqa: BLE001  # as above

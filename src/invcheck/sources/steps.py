@@ -21,6 +21,9 @@ from invcheck.vocabulary import Block, Chunking, Fault, Framing, Json, Outcome, 
 
 Run = Callable[[Call], Any]
 
+_NO_STREAMS = (list, tuple, dict, set, frozenset, bytes)
+"""What can be iterated and is still no stream of chunks: it is far more often a mistake."""
+
 BOTH = 2
 """How many positional arguments a user's function may take."""
 
@@ -178,11 +181,19 @@ def _ready(what: Any) -> tuple[Run, str]:
         return _raising(lambda: what), type(what).__name__
     if isinstance(what, type):
         return _class(what)
-    if hasattr(what, "__next__") or hasattr(what, "__anext__"):
-        return lambda _: what, f"one {type(what).__name__}"
+    if any(hasattr(what, name) for name in ("__aiter__", "__iter__")) and not isinstance(what, _NO_STREAMS):
+        return _items(what)
     if callable(what):
         return calling(what), getattr(what, "__name__", type(what).__name__)
     raise ValueError(_no_step(what))
+
+
+def _items(what: Any) -> tuple[Run, str]:
+    """An iterator answers one call, an iterable that makes them answers each call with a new one."""
+    if hasattr(what, "__next__") or hasattr(what, "__anext__"):
+        return lambda _: what, f"one {type(what).__name__}"
+    begin: Callable[[Any], Any] = aiter if hasattr(what, "__aiter__") else iter
+    return lambda _: begin(what), f"the items of {type(what).__name__}"
 
 
 def _detached(one: Reply) -> Reply:
