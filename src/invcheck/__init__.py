@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         Words,
     )
     from invcheck.errors import InvcheckError, NetworkBlocked, PortMismatch, ScriptedModelError, ScriptInvalid
-    from invcheck.faces import check_port, port
+    from invcheck.faces import check_port, partial, port
     from invcheck.record import VerificationError, testing
     from invcheck.sources import DriftingModel, ScriptedModel, step
     from invcheck.suite import Case, check
@@ -125,6 +125,7 @@ __all__ = [
     "__version__",
     "check",
     "check_port",
+    "partial",
     "port",
     "step",
     "testing",
@@ -132,7 +133,7 @@ __all__ = [
 
 _HOMES = {
     "errors": ("InvcheckError", "NetworkBlocked", "PortMismatch", "ScriptInvalid", "ScriptedModelError"),
-    "faces": ("check_port", "port"),
+    "faces": ("check_port", "partial", "port"),
     "record": ("VerificationError", "testing"),
     "sources": ("DriftingModel", "ScriptedModel", "step"),
     "suite": ("Case", "check"),

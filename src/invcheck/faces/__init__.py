@@ -9,14 +9,18 @@ from invcheck.faces.call import CallFace
 
 if TYPE_CHECKING:
     from invcheck.faces.compare import check_port
+    from invcheck.faces.partials import partial
     from invcheck.faces.ports import port
 
-__all__ = ["CallFace", "bind", "check_port", "port"]
+__all__ = ["CallFace", "bind", "check_port", "partial", "port"]
+
+_HOMES = {"check_port": "compare", "partial": "partials", "port": "ports"}
 
 
 def __getattr__(name: str) -> object:
-    if name not in ("check_port", "port"):
+    if name not in _HOMES:
         raise AttributeError(f"module 'invcheck.faces' has no attribute {name!r}")
-    from invcheck.faces import compare, ports  # noqa: PLC0415  # an app with a plain callable needs no Protocol: 8 ms
+    from importlib import import_module  # noqa: PLC0415  # an app with a plain callable needs no Protocol: 8 ms
 
-    return compare.check_port if name == "check_port" else ports.port
+    value: object = getattr(import_module(f"invcheck.faces.{_HOMES[name]}"), name)
+    return value

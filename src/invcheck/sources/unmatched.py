@@ -17,8 +17,9 @@ def mismatch(call: Call, step: Queued, differs: Difference, waiting: Iterable[Wa
     """Give the error of a call that the step whose turn it is does not expect; the step stays where it is."""
     spoken = f"call {call.ordinal}{_on(call.lane)}"
     near = nearest(call, waiting)
+    told = f"{spoken} is not what {step} expects: at {differs.path} expected {differs.expected}, got {differs.got}"
     return ScriptedModelError(
-        f"{spoken} is not what {step} expects, first at {differs.path}{f'; {near}' if near else ''}",
+        f"{told}; {near}" if near else told,
         code="STEP_MISMATCH",
         hint="the step was not taken; a script is answered in its order, so correct the request, the step's when, or the order",
         lane=call.lane,
