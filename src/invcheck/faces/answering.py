@@ -64,6 +64,17 @@ async def aanswer(double: Double, asked: Asked, *, lane: str | None = None, sign
     return _carried(await _Exchange(double, asked, lane, signal, loop=True).answer(), loop=True)
 
 
+def malformed(double: Double, reason: str, *, lane: str | None = None) -> Answer:
+    """Enter what arrived and is no request of HTTP, and answer that; no step is taken."""
+    asked = Asked("HTTP", "", {}, reason.encode())
+    try:
+        return _carried(
+            driven(_Exchange(double, asked, lane, None, loop=False).unreadable(f"a request is malformed: {reason}")), loop=False
+        )
+    except InvcheckError as error:
+        return refusal(asked, error, loop=False)
+
+
 def refusal(asked: Asked, error: BaseException, *, loop: bool) -> Answer:
     """Give, to a client that no exception of ours may reach, what a call came to: an error that no client tries again.
 
@@ -97,7 +108,7 @@ class _Exchange:
         try:
             body = _object(self._asked.body)
         except ValueError as error:
-            return await self._unreadable(str(error))
+            return await self.unreadable(f"the body of {self._asked.method} {self._asked.path} cannot be read: {error}")
         if counts:
             return bodies.written(
                 200, bodies.heading(bodies.JSON), {"input_tokens": replies.counted(canonical(body), Reply()).input_tokens}
@@ -152,19 +163,15 @@ class _Exchange:
         )
         return await self._turned_away(error, Fault("not-found", f"{error.message}; there are {known}", 404))
 
-    async def _unreadable(self, reason: str) -> Answer:
-        error = ScriptedModelError(
-            f"the body of {self._asked.method} {self._asked.path} cannot be read: {reason}",
-            code="REQUEST_PROTOCOL",
-            expected="a JSON object",
-        )
-        return await self._turned_away(error, Fault("bad-request", error.message, 400))
+    async def unreadable(self, what: str) -> Answer:
+        """Say what of a request cannot be read; it is recorded, and a finding."""
+        return await self._turned_away(ScriptedModelError(what, code="REQUEST_PROTOCOL"), Fault("bad-request", what, 400))
 
     async def _turned_away(self, error: ScriptedModelError, fault: Fault) -> Answer:
         """Enter a call that asks for nothing a double has, and answer it; it takes no step."""
         asked = self._asked
         body = asked.body.decode("utf-8", "backslashreplace")
-        call = self._arrived({"method": asked.method, "path": asked.path, "body": body}, f"{asked.method} {asked.path}")
+        call = self._arrived({"method": asked.method, "path": asked.path, "body": body}, f"{asked.method} {asked.path}".rstrip())
 
         async def turn_away() -> None:
             raise error
