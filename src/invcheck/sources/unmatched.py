@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from invcheck.errors import ScriptedModelError
 from invcheck.request import Call
-from invcheck.sources.matching import Difference
+from invcheck.sources.comparing import Difference
 from invcheck.sources.steps import Queued
 
 Waiting = tuple[str | None, Queued]
