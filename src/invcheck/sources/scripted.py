@@ -65,7 +65,7 @@ class Script:
         raise self._exhausted(call, lane.length)
 
     def _waiting(self) -> Iterator[tuple[str | None, Queued]]:
-        return ((name, step) for name, lane in self.lanes.items() for step in lane.steps)
+        return ((name, step) for name, lane in self.lanes.items() for step in tuple(lane.steps))
 
     def _exhausted(self, call: Call, length: int) -> ScriptedModelError:
         on = "" if call.lane is None else f' on lane "{call.lane}"'
