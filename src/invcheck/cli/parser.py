@@ -13,6 +13,7 @@ from invcheck.cli.list import list_cases
 from invcheck.cli.merge import merge
 from invcheck.cli.run import run
 from invcheck.cli.schema import schema
+from invcheck.cli.serve import serve
 from invcheck.events import KEPT, USAGE
 
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
@@ -28,6 +29,7 @@ app = typer.Typer(
 app.command(epilog=TWINS)(run)
 app.command("list", epilog=TWINS)(list_cases)
 app.command(epilog=TWINS)(merge)
+app.command(epilog=TWINS)(serve)
 app.command()(schema)
 
 

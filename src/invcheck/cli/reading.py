@@ -16,6 +16,7 @@ _FLAGS = {
     "paths": "PATH", "keyword": "-k", "tag": "--tag", "runs": "--runs", "seed": "--seed", "jobs": "-j", "shard": "--shard",
     "fail_fast": "-x", "max_failures": "--max-failures", "last_failed": "--last-failed", "allow_empty": "--allow-empty",
     "require_kernel": "--require-kernel", "output": "-o", "format": "--format", "quiet": "-q", "verbose": "-v",
+    "port": "--port", "print_env": "--print-env",
 }  # fmt: skip
 """Every option by the name of its variable, in small letters, and how a person knows it."""
 
@@ -88,6 +89,16 @@ def variable(name: str) -> str:
 def whole(least: int) -> Callable[[str], int | None]:
     """Give a reader of whole numbers from ``least``, in plain digits."""
     return lambda text: int(text) if re.fullmatch("[0-9]{1,18}", text) and int(text) >= least else None
+
+
+def port(text: str) -> int | None:
+    """Read the number of a port; 0 is one that is free.
+
+    >>> port("8080"), port("65536")
+    (8080, None)
+    """
+    number = whole(0)(text)
+    return number if number is not None and number < 1 << 16 else None
 
 
 def jobs(text: str) -> int | None:
