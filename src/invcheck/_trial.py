@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from invcheck.assertions.claim import Claim
     from invcheck.sandbox.clock import Clock
 
-_COUNTED = ("attempted", *map(str, State))
+_COUNTED = ("attempted", *map(str, State), "asked")
+
+_KEEP = "give the double no keep=, or one that is as large as what it is asked"
 
 OPTIMIZED = bool(sys.flags.optimize)
 """Whether this Python drops asserts: those of a check, and those that the app itself relies on."""
@@ -228,6 +230,8 @@ def _document(case: Case, trial: Trial, record: Record, *, output: object, error
                 "OUTPUT_NOT_JSON", Verdict.BROKEN, f"the app's output is no plain JSON: {problem.message}", path=where, hint=problem.hint
             )
         )
+    if record.forgotten:
+        record.latch(_errored("HISTORY_FORGOTTEN", f"{record.forgotten} calls were forgotten, so they were not judged", _KEEP))
     findings = tuple(record.findings())
     document: dict[str, Json] = {
         "invcheck": 1,
@@ -254,6 +258,7 @@ def _counts(calls: list[dict[str, Json]]) -> dict[str, Json]:
     counts = dict.fromkeys(_COUNTED, 0)
     for call in calls:
         counts["attempted"] += 1
+        counts["asked"] += not call["attempt"]
         counts[call["state"]] += 1
     return counts
 

@@ -25,13 +25,15 @@ else:
 """The name of an error's class, with or without its module, or several; in Python the class itself."""
 
 _COUNTS = ("attempted", "served", "failed", "cancelled", "refused")
+_CLAIMED = (*_COUNTS, "asked")
 
 
 class Calls(Part):
     """The doubles were called so often: a bare number means attempts, each field a number or ``{min, max}``.
 
     Attempted is the sum of served (a reply was handed over whole), failed (a fault or a raising step), cancelled and
-    refused (the script was over, or the request broke the protocol). A finding names the first call too many.
+    refused (the script was over, or the request broke the protocol). Asked are those that the app made itself, where a
+    client on the wire repeats some. A finding names the first call too many.
 
     >>> counts = {"attempted": 2, "served": 1, "failed": 0, "cancelled": 0, "refused": 1}
     >>> calls = [{"state": "served", "error": None}, {"state": "refused", "error": "ScriptedModelError"}]
@@ -50,14 +52,15 @@ class Calls(Part):
     failed: Amount | None = None
     cancelled: Amount | None = None
     refused: Amount | None = None
+    asked: Amount | None = None
 
     def check(self) -> None:
         """Refuse a claim that counts nothing."""
-        self.some(*_COUNTS)
+        self.some(*_CLAIMED)
 
     def each(self, document: Json) -> Break | None:
         """Compare the counts that are given, in the order of the fields."""
-        return chosen(self._count(name, document) for name in _COUNTS if getattr(self, name) is not None)
+        return chosen(self._count(name, document) for name in _CLAIMED if getattr(self, name) is not None)
 
     def _count(self, name: str, document: Json) -> Break | None:
         path, wanted = compile_path(f"$.counts.{name}"), getattr(self, name)
@@ -68,7 +71,8 @@ class Calls(Part):
             return wrong_type(path.text, "integer", found[0])
         if quantities.within(found[0], wanted):
             return None
-        ledger = ", ".join(f"{show(document['counts'].get(each))} {each}" for each in _COUNTS)
+        shown = _CLAIMED if name == "asked" else _COUNTS
+        ledger = ", ".join(f"{show(document['counts'].get(each))} {each}" for each in shown)
         broken = Break(path.text, f"{quantities.said(wanted)} {name}", ledger)
         most = quantities.most(wanted)
         if most is not None and found[0] > most:
@@ -77,7 +81,7 @@ class Calls(Part):
 
     def fuse(self, fuser: Fuser) -> bool:
         """Plain comparisons of integers."""
-        for name in _COUNTS:
+        for name in _CLAIMED:
             if (wanted := getattr(self, name)) is not None:
                 value = fuser.lookup(("counts", name))
                 fuser.require(f"type({value}) is int and {quantities.fused(value, wanted)}")
@@ -90,12 +94,12 @@ def _name_extra(broken: Break, name: str, most: int, document: Json) -> None:
     counted = [
         (place, call)
         for place, call in enumerate(calls if isinstance(calls, list) else ())
-        if isinstance(call, dict) and name in ("attempted", call.get("state"))
+        if isinstance(call, dict) and (name in ("attempted", call.get("state")) or (name == "asked" and not call.get("attempt")))
     ]
     if len(counted) > most:
         place, call = counted[most]
         error = f": {call['error']}" if call.get("error") else ""
-        broken.call = f"call {place + 1} of {most}" if name == "attempted" else f"call {place + 1}"
+        broken.call = f"call {place + 1} of {most}" if name in ("attempted", "asked") else f"call {place + 1}"
         state = call.get("state")
         broken.got += f"; call {place + 1} {state if state == 'failed' else f'was {state}'}{error}"
 
