@@ -62,18 +62,23 @@ class History:
 def histories(plain: Mapping[str, Json]) -> list[tuple[History, Mapping[str, Json]]]:
     """Give the histories of a request that tell something of tools or of empty texts, each with the mapping it stands in.
 
-    Where there are several, those called ``messages`` or ``input`` count alone: the others may be parts of something.
+    Of several lists of messages those called ``messages`` or ``input`` count alone: the others may be parts of something.
     """
-    found = [(history, holder) for path, messages, holder in _lists(plain) if (history := _history(messages, path)) is not None]
-    return found if len(found) < 2 else [one for one in found if one[0].path.endswith((".messages", ".input"))]  # noqa: PLR2004  # several
+    lists = [each for each in _lists(plain) if any(map(_speaks, each[1]))]
+    if len(lists) > 1:
+        lists = [each for each in lists if each[0].endswith((".messages", ".input"))]
+    return [(history, holder) for path, messages, holder in lists if (history := _history(messages, path)) is not None]
+
+
+def _speaks(item: Json) -> bool:
+    return isinstance(item, dict) and ("role" in item or item.get("type") in _ITEMS)
 
 
 def _lists(plain: Mapping[str, Json]) -> Iterator[tuple[str, list[Json], Mapping[str, Json]]]:
     """Every list that may hold messages: a field, an argument, or a field of one of those."""
     for key, value in plain.items():
         if isinstance(value, list):
-            if value and isinstance(value[0], dict):
-                yield _below(key), value, plain
+            yield _below(key), value, plain
             if key == "args":
                 for place, each in enumerate(value):
                     if isinstance(each, list):
@@ -86,7 +91,7 @@ def _lists(plain: Mapping[str, Json]) -> Iterator[tuple[str, list[Json], Mapping
 
 def _fields(at: str, value: dict[str, Json]) -> Iterator[tuple[str, list[Json], Mapping[str, Json]]]:
     for key, each in value.items():
-        if isinstance(each, list) and each and isinstance(each[0], dict):
+        if isinstance(each, list):
             yield at + _below(key)[1:], each, value
 
 

@@ -123,13 +123,13 @@ def _duplicate(first: Entry, second: Entry) -> Complaint:
 
 
 def _unasked(history: History, twice: Collection[Json]) -> list[Complaint]:
-    calls = {call.id: call for call in _paired(history, results=False)}
+    calls = {call.id: call for call in reversed(_paired(history, results=False))}
     answered: dict[Json, Entry] = {}
     found = []
     for result in _paired(history, results=True):
         call, spelled = calls.get(result.id), show(result.id, 40)
         if call is None or call.at > result.at:
-            ids = [entry.id for entry in calls.values() if entry.at <= result.at]
+            ids = [entry.id for entry in reversed(calls.values()) if entry.at < result.at]
             before = f"only calls with the ids {listed(ids)}" if ids else "no call"
             got = before if call is None else f"the call comes behind its result, at {call.path}"
             message = f"the result at {result.path} answers no call: none before it has the id {spelled}"
@@ -151,10 +151,9 @@ def _unanswered(history: History, twice: Collection[Json]) -> list[Complaint]:
     holding = {entry.at for entry in history.entries if entry.result}
     found = []
     for call in _paired(history, results=False):
-        end = _end(history.roles, call, holding)
-        behind = [result for result in results.get(call.id, ()) if result.at >= call.at]
-        if call.id not in twice and not any(result.at < end for result in behind):
-            found.append(_open(history, call, end, behind[0].path if behind else None))
+        end, own = _end(history.roles, call, holding), results.get(call.id, ())
+        if call.id not in twice and not any(result.at < end for result in own):  # one before the call was told already
+            found.append(_open(history, call, end, own[0].path if own else None))
     return found
 
 
