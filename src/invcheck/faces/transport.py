@@ -10,7 +10,6 @@ import importlib.util
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from functools import cache
-from math import inf
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -151,8 +150,8 @@ class _Wire:
 
     def _end(self, part: Break) -> tuple[float, Exception]:
         patience, kind, text = self.signal.patience, part.fault.kind, part.fault.message
-        if kind == "timeout":  # one that does not say how long takes no time, as in process
-            return min(part.fault.seconds or 0.0, inf if patience is None else patience), self._error("ReadTimeout", text)
+        if kind == "timeout":  # a stall is what lets the time pass
+            return 0.0, self._error("ReadTimeout", text)
         if patience is not None and part.seconds >= patience:
             return patience, self._error("ReadTimeout", text)
         return part.seconds, self._error("ConnectError" if kind == "connection" else "RemoteProtocolError", text)
