@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -48,19 +48,25 @@ def wheel(folder: Path) -> Path:
     return built
 
 
-def ready(name: str, requirements: Path, folder: Path = FOLDER) -> Path:
-    """Give the environment's ``bin``, built where its pins or the Python are others than those that it was built of.
-
-    ``requirements`` holds every package by name and version, so that a new release of anything changes nothing.
-    """
-    pins = requirements.read_bytes() + "{}.{}".format(*sys.version_info).encode()
-    home, digest = folder / name, hashlib.sha256(pins).hexdigest()
+def built(home: Path, pins: bytes, build: Callable[[], None]) -> Path:
+    """Give an environment, built anew where its pins are others than those that it was built of, or it was broken off."""
+    digest = hashlib.sha256(pins).hexdigest()
     if not (home / _READY).is_file() or (home / _READY).read_text(encoding="ascii") != digest:
         shutil.rmtree(home, ignore_errors=True)
+        build()
+        (home / _READY).write_text(digest, encoding="ascii")
+    return home
+
+
+def ready(name: str, requirements: Path, folder: Path = FOLDER) -> Path:
+    """Give the ``bin`` of a virtual environment of this Python and of pinned packages, one ``name==version`` a line."""
+    home = folder / name
+
+    def build() -> None:
         ran([sys.executable, "-m", "venv", home])
         ran([home / "bin" / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", requirements])
-        (home / _READY).write_text(digest, encoding="ascii")  # what was broken off is built anew
-    return home / "bin"
+
+    return built(home, requirements.read_bytes() + sys.version.encode(), build) / "bin"
 
 
 def megabytes(home: Path) -> int:

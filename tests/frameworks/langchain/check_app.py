@@ -28,9 +28,9 @@ def asked(double: ScriptedModel) -> ChatOpenAI:
 )
 def a_429_is_waited_for_and_the_tool_is_run(trial: Trial) -> str:
     look_up = Reply((ToolCall("left", {"sku": "A-17"}),), finish="tool_calls")
-    return answer("How many A-17 are there?", asked(ScriptedModel(LIMITED, look_up, "There are 3 left.")))
+    return answer("How many A-17 are there?", asked(ScriptedModel(LIMITED, look_up, "There are 3 left.", chunks="words")))
 
 
 @check(expect=[Calls(attempted=2, served=1, failed=1), Waits([20]), Equals("$.output", ["There ", "are ", "3 ", "left."])])
 async def the_answer_arrives_in_parts(trial: Trial) -> list[str]:
-    return await answer_in_parts("How many A-17 are there?", asked(ScriptedModel(LIMITED, "There are 3 left.")))
+    return await answer_in_parts("How many A-17 are there?", asked(ScriptedModel(LIMITED, "There are 3 left.", chunks="words")))

@@ -24,11 +24,11 @@ def asked(double: ScriptedModel) -> OpenAIChatModel:
 
 @check(expect=[*EXPECT, Equals("$.output", "There are 3 left.")])
 def a_429_is_waited_for_and_the_tool_is_run(trial: Trial) -> str:
-    double = ScriptedModel(LIMITED, LOOK_UP, "There are 3 left.")
+    double = ScriptedModel(LIMITED, LOOK_UP, "There are 3 left.", chunks="words")
     return answer("How many A-17 are there?", asked(double))
 
 
 @check(expect=[*EXPECT, Equals("$.output", ["There ", "are ", "3 ", "left."])])
 async def the_answer_arrives_in_parts(trial: Trial) -> list[str]:
-    double = ScriptedModel(LIMITED, LOOK_UP, "There are 3 left.")
+    double = ScriptedModel(LIMITED, LOOK_UP, "There are 3 left.", chunks="words")
     return await answer_in_parts("How many A-17 are there?", asked(double))
