@@ -11,11 +11,16 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from invcheck import DriftingModel, Reply, ScriptedModel, Text, Usage, testing
-from invcheck.errors import DoubleError, ScriptInvalid
+from invcheck import DriftingModel, Fault, Reply, ScriptedModel, Text, Usage, testing
+from invcheck.errors import DoubleError, ScriptedModelError, ScriptInvalid
 from invcheck.faults import ModelFault
+from invcheck.record import Record, opened
+from invcheck.sandbox.clock import VirtualClock
 from invcheck.sources import build, read
-from invcheck.vocabulary import Thinking, ToolCall
+from invcheck.sources.written import Reader
+from invcheck.vocabulary import Delivery, Framing, Refusal, Thinking, ToolCall
+
+_READ = Reader()
 
 
 class Slow(Exception):  # the app's own name
@@ -49,6 +54,7 @@ NAMES: dict[str, Any] = {
     "app:Answer": Answer,
     "app:Fake": Fake,
     "app:fake": lambda rng, request: rng.choice([request["prompt"]]),
+    "app:three": lambda request: "one two three",
     "app:function": lambda request: request["prompt"].upper(),
     "app:factory": _factory,
     "app:upper": lambda reply: reply.text.upper(),
@@ -104,6 +110,75 @@ def test_failing_steps_can_be_written() -> None:
             double("q")
         with pytest.raises(Slow, match="too many requests"):
             double("q")
+
+
+def test_a_reply_says_what_it_refuses_and_how_it_travels() -> None:
+    """Refusal, blocks in their order, chunks, latency and pace in virtual seconds, and framing for a wire."""
+    blocks = ["a", {"thinking": "hm"}, {"text": "b"}, {"tool-call": {"name": "f"}}, {"refusal": "no"}]
+    framing = {"newline": "cr", "comments": True, "pings": True, "done": False, "headers": {"x-a": "b"}}
+    script = [
+        {"reply": {"refusal": "I cannot."}},
+        {"reply": {"blocks": blocks, "chunks": ["a", "b"], "latency": 2, "pace": 0.5}},
+        {"reply": {"text": "c", "chunks": "words", "framing": framing}},
+    ]
+    with testing():
+        model = build({"script": script}, load=load)
+        assert model("q").blocks == (Refusal("I cannot."),)
+        assert model("q").blocks[:3] == (Text("a"), Thinking("hm"), Text("b"))
+        model("q")
+    assert _READ.reply(script[1]["reply"], "$").delivery == Delivery(("a", "b"), 2, 0.5)
+    held = _READ.reply(script[2]["reply"], "$")
+    assert (held.delivery, held.framing) == (Delivery("words"), Framing("\r", comments=True, pings=True, done=False, headers={"x-a": "b"}))
+    assert _READ.reply({"blocks": blocks}, "$").finish == "tool_calls"
+    assert _READ.reply({"chunks": 3}, "$").delivery == Delivery(3)
+
+
+def test_a_fault_says_what_it_sends_and_what_it_breaks() -> None:
+    """Headers and body as they are; a fault of delivery with its reply, after how many bytes, and how long a stall lasts."""
+    fault = _READ.fault({"kind": "server", "headers": {"x": "y"}, "body": "<html>"}, "$")
+    assert fault == Fault("server", "internal server error", 500, None, {"x": "y"}, "<html>")
+    broken = _READ.fault({"kind": "stall", "reply": {"text": "héllo"}, "after": "character", "seconds": 3}, "$")
+    assert (broken.reply, broken.after, broken.seconds) == (Reply((Text("héllo"),)), "character", 3)
+
+
+def test_a_step_may_say_what_it_expects() -> None:
+    """A text or a mapping, as `when` of a step in Python."""
+    with testing():
+        script = [{"reply": "a", "when": {"prompt": "x"}}, {"reply": "b", "when": "refund", "label": "second"}]
+        model = build({"script": script}, load=load)
+        assert [model(prompt="x").text, model(prompt="a refund").text] == ["a", "b"]
+    record = Record()
+    with opened(record):
+        model = build({"script": [{"reply": "a", "when": {"prompt": "x"}}]}, load=load)
+        with pytest.raises(ScriptedModelError, match=r"\$\.prompt"):
+            model(prompt="y")
+    assert [finding.code for finding in record.latches] == ["STEP_MISMATCH"]
+
+
+def test_a_double_says_how_its_replies_are_handed_over_and_what_it_keeps() -> None:
+    """Chunks, latency, pace, cached and keep, whatever answers."""
+    options = {"chunks": "words", "latency": 1.5, "pace": 0.25, "cached": True, "keep": 1}
+    texts = ["one two three"] * 2
+    for spec in ({"script": texts}, {"drifting": "app:three"}, {"lanes": {"x": texts}, "lane-by": "agent"}):
+        record = Record()
+        record.clock = clock = VirtualClock(record)
+        with opened(record):
+            model = build({**spec, **options}, load=load)
+            last = [model(prompt="hi", agent="x") for _ in range(2)][-1]
+        assert clock.elapsed == 2 * (1.5 + 2 * 0.25)
+        assert len(model.calls) == 1
+        assert last.usage.cache_read_input_tokens > 0
+
+
+def test_a_double_may_relax_a_rule_of_the_protocol() -> None:
+    """What is relaxed is no breach, as with `relax` in Python."""
+    asked = {"messages": [{"role": "user", "content": [{"type": "text", "text": ""}]}]}
+    with testing():
+        assert build({"script": ["a"], "relax": ["empty-text"]}, load=load)(**asked).text == "a"
+    record = Record()
+    with opened(record), pytest.raises(ScriptedModelError):
+        build({"script": ["a"]}, load=load)(**asked)
+    assert [finding.code for finding in record.latches] == ["REQUEST_PROTOCOL"]
 
 
 def test_labels_optional_steps_and_then_always() -> None:
@@ -204,6 +279,41 @@ WRONG: list[tuple[Any, str, str]] = [
     ({"script": [], "returns": 3}, "$.returns", "text is needed"),
     ({"script": [], "lane-by": 3}, "$.lane-by", "text is needed"),
     ({"script": [], "attributes": 3}, "$.attributes", "a mapping is needed"),
+    ({"script": [{"reply": {"refusal": 3}}]}, "$.script[0].reply.refusal", "text is needed"),
+    ({"script": ["a", {"reply": {"text": "ab", "chunks": ["a", "c"]}}]}, "$.script[1].reply.chunks[1]", 'where "b" stands, got "c"'),
+    ({"script": [{"reply": {"text": "ab", "chunks": ["a"]}}]}, "$.script[0].reply.chunks", '"b" is missing at their end'),
+    ({"script": [{"reply": {"text": "ab", "chunks": ["a", 3]}}]}, "$.script[0].reply.chunks[1]", "a chunk is text, got 3"),
+    ({"script": [{"reply": {"chunks": "wrods"}}]}, "$.script[0].reply.chunks", "one of whole, words, keyed"),
+    ({"script": [{"reply": {"chunks": 0}}]}, "$.script[0].reply.chunks", "code points from 1"),
+    ({"script": [{"reply": {"chunks": True}}]}, "$.script[0].reply.chunks", "code points from 1"),
+    ({"script": [{"reply": {"latency": -1}}]}, "$.script[0].reply.latency", "seconds from 0"),
+    ({"script": [{"reply": {"pace": True}}]}, "$.script[0].reply.pace", "seconds from 0"),
+    ({"script": [{"reply": {"framing": {"newline": "\n"}}}]}, "$.script[0].reply.framing.newline", "one of lf, crlf, cr"),
+    ({"script": [{"reply": {"framing": {"newline": []}}}]}, "$.script[0].reply.framing.newline", "one of lf, crlf, cr"),
+    ({"script": [{"reply": {"framing": {"pings": 1}}}]}, "$.script[0].reply.framing.pings", "pings is true or false"),
+    ({"script": [{"reply": {"framing": {"headers": {"a": 1}}}}]}, "$.script[0].reply.framing.headers.a", "text is needed"),
+    ({"script": [{"reply": {"blocks": "a"}}]}, "$.script[0].reply.blocks", "blocks is a list"),
+    ({"script": [{"reply": {"blocks": [{}]}}]}, "$.script[0].reply.blocks[0]", "a block has one of"),
+    ({"script": [{"reply": {"blocks": [{"text": "a", "refusal": "b"}]}}]}, "$.script[0].reply.blocks[0]", "got text and refusal"),
+    ({"script": [{"reply": {"blocks": [{"tool-call": {}}]}}]}, "$.script[0].reply.blocks[0].tool-call.name", "text is needed"),
+    ({"script": [{"reply": {"blocks": [], "text": "a"}}]}, "$.script[0].reply.text", "nothing stands beside them"),
+    ({"script": [{"tool-call": {"name": "f", "id": 3}}]}, "$.script[0].tool-call.id", "text is needed"),
+    ({"script": [{"fail": {"kind": "server", "headers": {"a": 1}}}]}, "$.script[0].fail.headers.a", "text is needed"),
+    ({"script": [{"fail": {"kind": "server", "body": {}}}]}, "$.script[0].fail.body", "text is needed"),
+    ({"script": [{"fail": {"kind": "cut", "reply": {"txt": 1}}}]}, "$.script[0].fail.reply.txt", "did you mean text?"),
+    ({"script": [{"fail": {"kind": "cut", "after": "word"}}]}, "$.script[0].fail", "after is a number of bytes"),
+    ({"script": [{"fail": {"kind": "stall", "seconds": -1}}]}, "$.script[0].fail", "seconds is a number from 0"),
+    ({"script": [{"fail": {"kind": "server", "after": 3}}]}, "$.script[0].fail", "after belongs to a fault of delivery"),
+    ({"script": [{"reply": "a", "when": 3}]}, "$.script[0].when", "when is a text or a mapping"),
+    ({"script": [{"reply": "a", "when": {"$.a[": 1}}]}, "$.script[0]", "JSONPath not supported"),
+    ({"script": [{"then-always": "a", "when": "b"}]}, "$.script[0]", "one plain step"),
+    ({"script": [], "chunks": ["a"]}, "$.chunks", "chunks that are given belong to one reply"),
+    ({"script": [], "chunks": "a"}, "$.chunks", "one of whole, words, keyed"),
+    ({"script": [], "latency": "1"}, "$.latency", "seconds from 0"),
+    ({"script": [], "cached": 1}, "$.cached", "cached is true or false"),
+    ({"script": [], "keep": 0}, "$.keep", "a number of calls from 1"),
+    ({"script": [], "relax": "empty-text"}, "$.relax", "a list of names"),
+    ({"script": [], "relax": ["empty-text", "empty-txt"]}, "$.relax[1]", "did you mean empty-text?"),
     ({"drifting": {"schema": 3}}, "$.drifting.schema", "a schema is a mapping"),
     ({"drifting": {"schema": "app:number"}}, "$.drifting.schema", "a schema is a mapping"),
     ({"drifting": {"scema": {}}}, "$.drifting.scema", "did you mean schema?"),

@@ -43,7 +43,7 @@ def line(fixture: Fixture) -> str:
     """Give a fixture as its line, line break included; `parse` gives it back."""
     fields: dict[str, Json] = {"invcheck": VERSION, "provenance": writing.provenance(fixture.provenance)}
     named = ("label", "lane", "optional", "request", "ignore", "request_hash", "prompt_hash", "dialect", "body")
-    fields |= {name: value for name in named if (value := getattr(fixture, name))}
+    fields |= {name: value for name in named if (value := getattr(fixture, name)) not in (None, (), False)}
     if fixture.body is None and fixture.outcome is not None:
         kind = "fault" if isinstance(fixture.outcome, Fault) else "reply"
         fields[kind] = writing.fault(fixture.outcome) if isinstance(fixture.outcome, Fault) else writing.reply(fixture.outcome)

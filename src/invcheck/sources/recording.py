@@ -124,17 +124,17 @@ def prompt_of(request: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def without(request: Mapping[str, Json], ignore: Iterable[str]) -> Mapping[str, Json]:
-    """Give a request without the fields that dotted names tell.
+    """Give a request without the fields that dotted names tell, and without an object that is empty then.
 
-    >>> without({"a": 1, "metadata": {"trace": "x", "b": 2}}, ["metadata.trace"])
+    >>> without({"a": 1, "metadata": {"trace": "x", "b": 2}, "more": {"c": 3}}, ["metadata.trace", "more.c"])
     {'a': 1, 'metadata': {'b': 2}}
     """
     for name in ignore:
         first, _, rest = name.partition(".")
-        if first in request and not rest:
-            request = {key: value for key, value in request.items() if key != first}
-        elif isinstance(inner := request.get(first), Mapping):
-            request = {**request, first: without(inner, [rest])}
+        inner = request.get(first)
+        if first in request and (not rest or isinstance(inner, Mapping)):
+            left = without(inner, [rest]) if isinstance(inner, Mapping) and rest else None
+            request = {key: left if key == first else value for key, value in request.items() if key != first or left}
     return request
 
 

@@ -175,10 +175,9 @@ class Reader:
         headers = self.headers(fields["headers"], f"{path}.headers") if fields.get("headers") is not None else None
         body = self.text(fields["body"], f"{path}.body") if fields.get("body") is not None else None
         reply = self.reply(fields["reply"], f"{path}.reply") if fields.get("reply") is not None else None
-        stalled = seconds(fields["seconds"], f"{path}.seconds") if fields.get("seconds") is not None else None
         kind, message = self.text(fields.get("kind"), f"{path}.kind"), fields.get("message", "")
-        after = _after(fields.get("after"), f"{path}.after")
-        fault = Fault(kind, message, fields.get("status"), fields.get("retry-after"), headers, body, reply, after, stalled)
+        timed = (fields.get("status"), fields.get("retry-after"))
+        fault = Fault(kind, message, *timed, headers, body, reply, fields.get("after"), fields.get("seconds"))
         try:
             return faults.completed(fault)
         except ValueError as error:
@@ -233,10 +232,4 @@ def seconds(value: Json, path: str) -> float:
     """Give a finite number of seconds from 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
         raise wrong(path, f"a number of seconds from 0 is needed here, got {show(value, 40)}")
-    return float(value)
-
-
-def _after(value: Json, path: str) -> int | str | None:
-    if value is None or value == "character" or (type(value) is int and value >= 0):
-        return value  # type: ignore[no-any-return]  # a number, a text or None
-    raise wrong(path, f'after is a number of bytes from 0 or "character", got {show(value, 40)}')
+    return value
