@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import FunctionType, MemberDescriptorType, MethodType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 
 from invcheck import record
@@ -180,7 +180,7 @@ class _Quiet:
 def _subclass(kind: type, parts: Mapping[str, _Part]) -> type:
     space = {"__slots__": (), "__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
     try:
-        made = type(kind)(kind.__name__, (_Quiet, kind), space)
+        made = type(kind)(kind.__name__, (kind,) if issubclass(kind, _Quiet) else (_Quiet, kind), space)
     except TypeError as error:
         raise PortMismatch(f"{kind.__name__} can have no subclass, so no method of it can be answered: {error}", hint=_PORT) from error
     for name, part in parts.items():
@@ -195,11 +195,11 @@ _PORT = "give the app a port of a Protocol instead, as model.port(Protocol)"
 
 def _copied(real: Any, kind: type) -> Any:
     try:
-        made: Any = object.__new__(kind)
+        made: Any = (SimpleNamespace if isinstance(real, SimpleNamespace) else object).__new__(kind)
     except TypeError as error:
         raise PortMismatch(f"{kind.__name__} keeps its state in C code, so no copy of it can be made: {error}", hint=_PORT) from error
     if hasattr(real, "__dict__"):
-        object.__setattr__(made, "__dict__", dict(vars(real)))
+        vars(made).update(vars(real))
     for cls in kind.__mro__:
         for member in vars(cls).values():
             if isinstance(member, MemberDescriptorType):
