@@ -14,6 +14,11 @@ CREATED = 1_893_456_000
 """When every reply was made: 2030-01-01T00:00:00Z, where the sandbox's clock starts, in seconds of Unix time."""
 
 
+# json.dumps would make an encoder anew for each event
+_written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_escaped = json.JSONEncoder(separators=(",", ":")).encode
+
+
 class Encoder(Protocol):
     """Writes one reply as a stream, a piece at a time; each method gives the events that are due then, perhaps none.
 
@@ -83,13 +88,13 @@ def text_of(value: Json) -> str:
     >>> text_of({"city": "Zürich"})
     '{"city":"Zürich"}'
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _written(value)
     if text.isascii():
         return text
     try:
         text.encode()
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"))
+        return _escaped(value)
     return text
 
 
