@@ -133,7 +133,7 @@ def test_a_rest_counts_when_it_is_seen_twice(start: Start, monkeypatch: pytest.M
     """A pool's worker that has taken an item and not yet begun looks like one that has none: the next look finds it at work."""
     done = []
     looks = iter([True])
-    monkeypatch.setattr(threads, "_rests", lambda _frame: next(looks, False))
+    monkeypatch.setattr(threads, "_rests", lambda *_frame: next(looks, False))
     start(lambda: (clock.real_sleep(0.1), done.append("taken")))
     assert settled() == ([], {})
     assert done == ["taken"]

@@ -6,8 +6,9 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from invcheck import record as records
-from invcheck.sandbox import ambient, chance, clock, environ, imports, listeners, network, stdtime
+from invcheck.sandbox import ambient, chance, clock, environ, imports, listeners, network, scheduler, stdtime, waits
 from invcheck.sandbox.inherited import inherited
+from invcheck.sandbox.turns import Turns
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -31,6 +32,7 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
     network.install(given.notes if given else None, armed=armed)
     if not _installed:
         stdtime.install()
+        waits.install()
         chance.install()
         environ.install()
         imports.after("asyncio", _prepare_asyncio)
@@ -60,15 +62,21 @@ class trial:  # noqa: N801  # it is used as `with box.trial(record):`; a class, 
         record = self._record
         record.clock = self._time
         time = _clock.begin(self._time)  # first, as it alone may refuse
-        self._before = (time, records.hold(record), chance.begin(record.seed))
+        virtual = self._time if isinstance(self._time, _clock.VirtualClock) else None
+        others = None
+        if virtual is not None:
+            virtual.others = others = scheduler.Scheduler(virtual)
+            record.turns = Turns()
+        self._before = (time, records.hold(record), chance.begin(record.seed), scheduler.begin(others))
         environ.begin()
         return record
 
     def __exit__(self, *_exc: object) -> None:
-        time, record, entropy = self._before
+        time, record, entropy, others = self._before
         try:
             network.merge()
         finally:
+            scheduler.begin(others)
             _clock.end(time)
             environ.end()
             chance.end(entropy)

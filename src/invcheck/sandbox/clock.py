@@ -10,9 +10,9 @@ import operator
 import sys
 import time
 from _thread import _count as other_threads
-from _thread import allocate_lock
-from sys import _getframe as frame_at
+from _thread import allocate_lock, get_ident
 from collections.abc import Callable
+from sys import _getframe as frame_at
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -59,6 +59,16 @@ class Clock(Protocol):
         """Seconds that passed in the trial."""
 
 
+class Others(Protocol):
+    """What hands the time to other threads: the sandbox's scheduler."""
+
+    def knows(self, ident: int) -> bool:
+        """Say whether a thread is one of the trial's."""
+
+    def sleep(self, nanoseconds: int) -> None:
+        """Stay until that much time has passed."""
+
+
 class VirtualClock:
     """A clock that waits move at once; ``start`` is the wall clock's start in nanoseconds since 1970.
 
@@ -69,36 +79,45 @@ class VirtualClock:
     (1001.5, 1.5)
     """
 
-    __slots__ = ("_left", "_lock", "_passed", "_reads", "_record", "_start")
+    __slots__ = ("_left", "_lock", "_reads", "_record", "_start", "others", "passed")
 
     def __init__(self, record: Record, start: int = START * SECOND) -> None:
         self._record, self._start = record, start
+        self.others: Others | None = None
         self._left: int | None = None
-        self._passed = self._reads = 0
+        self.passed = self._reads = 0
         self._lock = allocate_lock()
 
     def now(self) -> float:
         """Seconds on the virtual monotonic clock, which starts at 1,000."""
-        return (MONOTONIC_START * SECOND + self._passed) / SECOND
+        return (MONOTONIC_START * SECOND + self.passed) / SECOND
 
     @property
     def elapsed(self) -> float:
         """Virtual seconds that passed in the trial."""
-        return self._passed / SECOND
+        return self.passed / SECOND
 
     def wait(self, seconds: float) -> None:
         """Let that many seconds pass at once, and note them; ValueError and TypeError as `time.sleep` has them."""
         seconds = _seconds(seconds)
-        self._record.wait(seconds)
-        self.advance(seconds)
-        if other_threads():
-            if self._tired():
-                real_sleep(seconds)  # a place of its own, by which `threads` knows who stays here
-            real_sleep(0)  # the other threads get their turn, as they would in a real sleep
+        if self.stranger():
+            real_sleep(seconds)
+        else:
+            self._record.wait(seconds)
+            self.let(seconds)
+
+    def stranger(self) -> bool:
+        """Say whether the thread that asks is none of the trial's: its waits are real."""
+        return self.others is not None and bool(other_threads()) and not self.others.knows(get_ident())
 
     def tire(self) -> None:
         """Let the next twenty waits be the last that pass at once: the app has returned, and some daemon sleeps for ever."""
         self._left = 20
+
+    @property
+    def returned(self) -> bool:
+        """Whether the app has returned, so that only what it left still waits."""
+        return self._left is not None
 
     def _tired(self) -> bool:
         if self._left is None:
@@ -113,12 +132,29 @@ class VirtualClock:
     def advance(self, seconds: float) -> None:
         """Let time pass without noting a wait: what a timer does."""
         with self._lock:
-            self._passed += round(seconds * SECOND)
+            self.passed += round(seconds * SECOND)
             self._reads = 0
 
+    def reach(self, passed: int) -> None:
+        """Let time pass until so many nanoseconds have passed in all; it never goes back."""
+        if passed > self.passed:
+            with self._lock:
+                self.passed, self._reads = max(self.passed, passed), 0
+
     def let(self, seconds: float) -> None:
-        """Let the seconds pass that a model takes, which are no wait of the app's."""
-        self.advance(seconds)
+        """Let the seconds pass that a model takes, which are no wait of the app's; other threads come first as they would."""
+        if not other_threads():
+            self.advance(seconds)
+        elif self._tired():
+            self.advance(seconds)
+            real_sleep(seconds)  # a place of its own, by which `threads` knows who stays here
+        elif self.others is None:
+            self.advance(seconds)
+            real_sleep(0)  # the other threads get their turn, as they would in a real sleep
+        else:
+            if not seconds:
+                self.read(frame_at(1))  # who sleeps for nothing until another is done waits as one who reads the clock does
+            self.others.sleep(round(seconds * SECOND))
 
     async def alet(self, seconds: float) -> None:
         """Let the seconds pass that a model takes, in the time of the event loop that runs; else as `let`."""
@@ -129,9 +165,9 @@ class VirtualClock:
         self._reads += 1
         if self._reads > PATIENCE:
             with self._lock:
-                self._passed += 1_000_000
+                self.passed += 1_000_000
             ambient.read("busy wait", frame, _THROUGH)
-        return self._passed
+        return self.passed
 
     def monotonic(self, frame: FrameType | None) -> int:
         """Give the monotonic clock in nanoseconds, to code that asks."""

@@ -1,13 +1,15 @@
 """asyncio in virtual time: a selector loop that jumps to its next timer when nothing else can happen.
 
-Time does not jump while an executor job or a subprocess is open: what they will do is not known, and a timer that
-fires meanwhile is a false timeout. Imported only once the app has imported asyncio.
+A loop with nothing to do waits as a thread does (`scheduler`). Its time does not jump while a subprocess is open, or an
+executor's job that is stuck out of sight: what they will do is not known, and a timer that fires meanwhile is a false
+timeout. Imported only once the app has imported asyncio.
 """
 
 from __future__ import annotations
 
 import asyncio
 import selectors
+from _thread import _count as other_threads
 from asyncio import base_events, tasks, unix_events
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -16,7 +18,8 @@ from sys import _getframe as frame_at
 from types import ModuleType
 from typing import Any, TypeVar
 
-from invcheck.sandbox import clock, network
+from invcheck.sandbox import clock, network, scheduler
+from invcheck.sandbox.scheduler import Call, Wait
 
 T = TypeVar("T")
 
@@ -26,22 +29,49 @@ class _Selector(selectors.DefaultSelector):
 
     def __init__(self) -> None:
         super().__init__()
-        self.busy: Callable[[], bool] = lambda: False
+        self.held: Callable[[bool], bool] = bool
+        self.calls: list[LoopCall] = []
+
+    def _ready(self) -> bool:
+        return bool(super().select(0))
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Give the events that are ready; a wait for a timer moves the virtual clock instead of sleeping."""
         time = clock.virtual()
-        if time is None or timeout is None or timeout <= 0:
-            ready: list[tuple[selectors.SelectorKey, int]] = super().select(timeout)
+        others = scheduler.current()
+        ready: list[tuple[selectors.SelectorKey, int]]
+        if time is None or others is None or (timeout is not None and timeout <= 0):
+            ready = super().select(timeout)
             return ready
-        busy = self.busy()  # asked before the poll: a job wakes the loop first and counts as done afterwards
         ready = super().select(0)
         if ready:
             return ready
-        if busy:
-            return self.select(None)
-        time.advance(timeout)
+        if not self.calls and not other_threads():  # the scheduler would say the same, at a price
+            if timeout is None or self.held(False):
+                return super().select(None)
+            time.advance(timeout)
+            return ready
+        wait = Wait(self._ready, calls=self.calls, held=self.held)
+        others.stay(wait, None if timeout is None else round(timeout * clock.SECOND))
+        for call in [call for call in self.calls if call.granted]:
+            call.serve()
+        ready = super().select(0)
         return ready
+
+
+class LoopCall(Call):
+    """A call of a double that a task awaits."""
+
+    __slots__ = ("turn",)
+
+    def __init__(self, lane: object, turn: asyncio.Future[None]) -> None:
+        super().__init__(lane)
+        self.turn = turn
+
+    def serve(self) -> None:
+        """Let the task go on."""
+        if not self.turn.done():
+            self.turn.set_result(None)
 
 
 class _Watched:
@@ -65,12 +95,27 @@ class Loop(asyncio.SelectorEventLoop):
         super().__init__(ours)
         self._jobs: set[object] = set()
         self._processes: list[asyncio.SubprocessTransport] = []
+        self._calls: list[LoopCall] | None = None
         if isinstance(ours, _Selector):
-            ours.busy = self._busy
+            ours.held, self._calls = self._held, ours.calls
 
-    def _busy(self) -> bool:
+    def _held(self, stuck: bool) -> bool:
+        """Say whether time stands still: the job of an executor may be done by a thread that is stuck out of sight."""
         self._processes = [process for process in self._processes if process.get_returncode() is None]
-        return bool(self._jobs or self._processes)
+        return bool(self._processes or (stuck and self._jobs))
+
+    async def overlaps(self, lane: object) -> bool:
+        """Wait until every task and thread waits, and say whether another call waits on the same lane."""
+        if self._calls is None or scheduler.current() is None:  # a selector of the app's own; a thread of an earlier trial
+            await asyncio.sleep(0)
+            return False
+        call = LoopCall(lane, self.create_future())
+        self._calls.append(call)
+        try:
+            await call.turn
+        finally:
+            self._calls.remove(call)
+        return call.overlaps
 
     def time(self) -> float:
         """Give the virtual time; a busy wait of the app moves it, asyncio's own reads do not."""

@@ -1,7 +1,7 @@
 """The functions of `time`, in the time of the trial in hand; put in place before any user code is imported.
 
-The standard library's own waits that are real (threading, queue, subprocess ...) keep real time, since a deadline that
-never comes nearer would never end.
+The standard library's own waits that are real (subprocess, sockets ...) keep real time, since a deadline that never comes
+nearer would never end. Those that `waits` has made virtual see virtual time, and their reads are none of the app's.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from types import FrameType
 
 from invcheck.sandbox import clock
 
-_REAL_WAITERS = frozenset(
-    {"subprocess", "threading", "queue", "selectors", "concurrent", "multiprocessing", "socketserver", "ssl", "socket"}
-)
+_REAL_WAITERS = frozenset({"subprocess", "selectors", "multiprocessing", "socketserver", "ssl", "socket"})
+_OUR_WAITERS = frozenset({"threading", "queue", "concurrent"})
 
 _real_monotonic_ns, _real_perf_counter, _real_perf_counter_ns = time.monotonic_ns, time.perf_counter, time.perf_counter_ns
 _real_ctime, _real_asctime = time.ctime, time.asctime
 
 
-def _waits_for_real(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__")).partition(".")[0] in _REAL_WAITERS
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
 def _sleeps_for_real(frame: FrameType) -> bool:
@@ -36,8 +35,11 @@ def _asked() -> int | None:
     if now is None:
         return None
     frame = frame_at(2)
-    if _waits_for_real(frame):
+    package = _package(frame)
+    if package in _REAL_WAITERS:
         return None
+    if package in _OUR_WAITERS:
+        return None if now.stranger() else clock.MONOTONIC_START * clock.SECOND + now.passed
     return now.monotonic(frame)
 
 

@@ -17,7 +17,7 @@ from types import CodeType, FrameType
 
 from invcheck import record as records
 from invcheck.record import Record
-from invcheck.sandbox import ambient, clock, stdtime
+from invcheck.sandbox import ambient, clock, scheduler, stdtime, unseen, waits
 from invcheck.vocabulary import Finding, Verdict
 
 PATIENCE = 2.0
@@ -29,7 +29,9 @@ _LOOK = 0.001
 _TICKS = 2  # of processor time: a thread that stands still takes none, and one that runs in a circle stands still as well
 _ROUNDS = 5  # ticks for each real second of patience, which a thread that looks round takes and one at work exceeds
 _LIBRARY = os.path.dirname(os.__file__) + "/"  # noqa: PTH120  # compared with the file names of code objects
-_SLEEPS = (clock.__file__, stdtime.__file__)
+_LOOP = os.path.join(os.path.dirname(__file__), "loop.py")  # noqa: PTH118, PTH120  # likewise; it imports asyncio
+_SLEEPS = (clock.__file__, stdtime.__file__, waits.__file__, _LOOP)
+_ROUND = (scheduler.__file__, unseen.__file__)
 _POOL = ("/concurrent/futures/thread.py", "_worker")
 
 _Spot = tuple[tuple[CodeType, int], ...]
@@ -38,15 +40,25 @@ _known: set[_Spot] = set()
 
 def settle(record: Record) -> None:
     """Wait until every other thread has ended, rests or has used up its time; latch and note what is left at work."""
-    held = record.clock
+    held, others = record.clock, scheduler.current()
     if isinstance(held, clock.VirtualClock):
         held.tire()
+    if others is not None:
+        others.leave_out(get_ident())  # the app's own thread waits for all others now
+    try:
+        _settle(record)
+    finally:
+        if others is not None:
+            others.take_in(get_ident())
+
+
+def _settle(record: Record) -> None:
     now = began = clock.real_monotonic()
     stands: dict[int, tuple[_Spot, float, int]] = {}
     first: dict[int, int] = {}
     sure = False
     while now - began < PATIENCE:
-        left = {ident: frame for ident, frame in _others() if not _rests(frame)}
+        left = {ident: frame for ident, frame in _others() if not _rests(ident, frame)}
         named = {thread.ident: thread for thread in threading.enumerate()}
         for ident, frame in left.items():
             spot = _spot(frame)
@@ -62,7 +74,7 @@ def settle(record: Record) -> None:
         clock.real_sleep(_LOOK)
         now = clock.real_monotonic()
     else:
-        left = {ident: frame for ident, frame in _others() if not _rests(frame)}
+        left = {ident: frame for ident, frame in _others() if not _rests(ident, frame)}
     named = {thread.ident: thread for thread in threading.enumerate()}
     for ident, frame in left.items():  # as they were found: who idled a moment ago may just be looking round
         thread = named.get(ident)
@@ -75,11 +87,21 @@ def settle(record: Record) -> None:
 
 def _others() -> list[tuple[int, FrameType]]:
     own = get_ident()
-    return [(ident, frame) for ident, frame in sys._current_frames().items() if ident != own]  # noqa: SLF001  # its documented use
+    return [(ident, _seen(frame)) for ident, frame in sys._current_frames().items() if ident != own]  # noqa: SLF001  # its documented use
 
 
-def _rests(frame: FrameType) -> bool:
+def _seen(frame: FrameType) -> FrameType:
+    """Give the frame that waits: where the scheduler looks round is not a place of the thread's own."""
+    while frame.f_back is not None and frame.f_code.co_filename in _ROUND:
+        frame = frame.f_back
+    return frame
+
+
+def _rests(ident: int, frame: FrameType) -> bool:
     """Say whether a thread is in a wait that only another thread can end, and none has."""
+    wait = scheduler.waiting(ident)
+    if wait is not None:
+        return wait.deadline is None and not wait.calls and not wait.over()
     code, held = frame.f_code, frame.f_locals
     if code.co_filename.endswith(_POOL[0]) and code.co_name == _POOL[1]:
         return held.get("work_item") is None and held["work_queue"].empty()
@@ -92,7 +114,8 @@ def _rests(frame: FrameType) -> bool:
 
 def _idles(ident: int, frame: FrameType, spot: _Spot, since: float, now: float) -> bool:
     """Say whether a thread need not be waited for any longer: it stands where another stood, or a daemon in a wait."""
-    if _notified(frame):
+    wait = scheduler.waiting(ident)
+    if _notified(frame) or (wait is not None and wait.over()):
         return False
     file = frame.f_code.co_filename
     waits = file in _SLEEPS or (file.startswith(_LIBRARY) and "site-packages" not in file)

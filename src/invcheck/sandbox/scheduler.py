@@ -1,0 +1,250 @@
+"""Threads and tasks of a trial take turns, and its time moves only when all of them wait.
+
+Whoever comes to a wait of ours (a sleep, a condition, a queue, a join, an event loop with nothing to do, a call of a double)
+hands its turn on. Once every thread that can be seen waits, exactly one goes on: the one that waited longest of those whose
+wait is over; else the first call; else time moves to the earliest deadline, ties in the order in which the waits began. So
+the order of what threads do is the same each time. A thread that is stuck in something that cannot be seen is left out
+after a while (`unseen`): sleeps then pass as if it were not there, and timeouts take real time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from _thread import RLock, allocate_lock, get_ident
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from invcheck.sandbox import clock, serving
+from invcheck.sandbox.unseen import Unseen
+
+_FIRST, _TIMED, _UNTIMED, _NO_TRIAL = 0.0002, 0.002, 0.02, 0.1  # real seconds between two looks round of who waits
+_numbers = count()
+
+
+class Call:
+    """A call of a double that waits for its turn."""
+
+    __slots__ = ("granted", "lane", "number", "overlaps")
+
+    def __init__(self, lane: object) -> None:
+        self.lane, self.number = lane, next(_numbers)
+        self.granted = self.overlaps = False
+
+
+def _never(_stuck: bool) -> bool:
+    return False
+
+
+class Wait:
+    """One thread in a wait of ours.
+
+    ``over`` says whether what it waits for has come; ``seconds`` are virtual, and real as well where it is ``patient`` and a
+    thread is stuck; ``calls`` are served by its thread; ``held`` says what else keeps time from moving for it.
+    """
+
+    __slots__ = ("calls", "deadline", "expires", "granted", "held", "lock", "number", "over", "patient", "thread")
+
+    def __init__(
+        self,
+        over: Callable[[], bool] = bool,
+        *,
+        calls: list[Any] | None = None,
+        held: Callable[[bool], bool] = _never,
+        patient: bool = False,
+        thread: threading.Thread | None = None,
+    ) -> None:
+        self.over, self.held, self.patient, self.thread = over, held, patient, thread
+        self.calls: list[Call] = [] if calls is None else calls
+        self.number = next(_numbers)
+        self.deadline: int | None = None
+        self.expires = float("inf")
+        self.granted = False
+        self.lock = allocate_lock()
+        self.lock.acquire()
+
+
+_waits: dict[int, Wait] = {}  # of all trials: a pool that an app keeps waits from one to the next
+_mutex = RLock()
+_held: Scheduler | None = None
+
+
+class Scheduler:
+    """Who may go on in one trial, whose ``clock`` it moves."""
+
+    def __init__(self, clock: clock.VirtualClock) -> None:
+        self._clock = clock
+        self._unseen = Unseen()
+        self._choosing = False
+        own = get_ident()
+        self._strangers = {ident for ident in sys._current_frames() if ident != own and ident not in _waits}  # noqa: SLF001  # its documented use
+        self._leaving: set[int] = set()
+
+    def knows(self, ident: int) -> bool:
+        """Say whether a thread takes turns: those that are older than the trial and in no wait of ours do not."""
+        return ident not in self._strangers and ident not in serving.threads
+
+    def leave_out(self, ident: int) -> None:
+        """Let a thread be as if it were not there."""
+        self._strangers.add(ident)
+
+    def enter(self, ident: int, *, known: bool) -> None:
+        """Begin a thread: at its turn, or as if it were not there where it is not ``known``."""
+        self._leaving.discard(ident)  # numbers of threads come again
+        if known:
+            self._strangers.discard(ident)
+            self.stay(Wait(lambda: True))
+        else:
+            self._strangers.add(ident)
+
+    def take_in(self, ident: int) -> None:
+        """Let a thread that was left out take turns again."""
+        self._strangers.discard(ident)
+
+    def leaving(self, ident: int) -> None:
+        """Say that a thread has nothing left to do but to end."""
+        self._leaving.add(ident)
+        turn()
+
+    def left(self, thread: threading.Thread) -> bool:
+        """Say whether a thread has ended, or does nothing else."""
+        return thread.ident in self._leaving or not thread.is_alive()
+
+    def sleep(self, nanoseconds: int) -> None:
+        """Stay until that much time has passed."""
+        self.stay(Wait(), nanoseconds)
+
+    def stay(self, wait: Wait, nanoseconds: int | None = None) -> bool:
+        """Stay in a wait until it is this thread's turn; give whether what it waits for has come, rather than its deadline."""
+        ident = get_ident()
+        if nanoseconds is not None:
+            wait.deadline = self._clock.passed + nanoseconds
+            wait.expires = clock.real_monotonic() + nanoseconds / clock.SECOND
+        outer = _waits.get(ident)  # a signal's handler may wait within a wait
+        (_held or self)._unseen.forget(ident)  # noqa: SLF001  # the trial in hand may be a later one
+        _waits[ident] = wait
+        try:
+            turn()
+            pause, most = _FIRST, _UNTIMED if wait.deadline is None and not wait.calls else _TIMED
+            while not wait.lock.acquire(timeout=pause if _held else _NO_TRIAL):
+                turn()
+                pause = min(2 * pause, most)
+        finally:
+            with _mutex:
+                if not wait.granted:
+                    _waits.pop(ident, None)  # a child by fork has none
+                if outer is not None:
+                    _waits[ident] = outer
+        return wait.over()
+
+    def choose(self) -> None:
+        """Let the next one go on, if all wait."""
+        if self._choosing:  # from a finalizer, in the middle of a choice
+            return
+        self._choosing = True
+        try:
+            stuck = self._stuck()
+            if stuck is not None:
+                _grant(self._next(stuck))
+        finally:
+            self._choosing = False
+
+    def _stuck(self) -> bool | None:
+        """Say whether any thread is stuck where it cannot be seen; None where one is at work."""
+        if threading._limbo or serving.busy():  # type: ignore[attr-defined]  # noqa: SLF001  # the first: threads that do not run yet
+            return None
+        frames, stuck = sys._current_frames(), False  # noqa: SLF001  # as above
+        for ident, frame in frames.items():
+            if ident in _waits or ident in self._leaving or not self.knows(ident):
+                continue
+            if self._unseen.works(ident, frame):
+                return None
+            stuck = True
+        if any(wait.thread and wait.thread.ident not in frames and wait.thread.is_alive() for wait in _waits.values()):
+            return None  # it is about to end, and who joins it to go on
+        return stuck
+
+    def _next(self, stuck: bool) -> tuple[int, Wait] | None:
+        """Choose who goes on, and move time where nobody could otherwise."""
+        waits = sorted(((ident, wait) for ident, wait in _waits.items() if self.knows(ident)), key=lambda each: each[1].number)
+        held = {wait for _, wait in waits if wait.held(stuck)}  # asked before who is over: a job wakes its loop, and is done after
+        for one in waits:
+            if one[1].over() or (one[1].deadline is not None and one[1].deadline <= self._clock.passed):
+                return one
+        calls = [(call.number, call, one) for one in waits for call in one[1].calls if not call.granted]
+        if calls:
+            _, call, one = min(calls, key=lambda each: each[0])
+            same = [other for _, other, _ in calls if other.lane == call.lane]
+            for other in same:
+                other.overlaps |= len(same) > 1
+            call.granted = True
+            return one
+        timed = [(wait.deadline, ident, wait) for ident, wait in waits if wait.deadline is not None]
+        if not timed:
+            return None
+        deadline, ident, wait = min(timed, key=lambda each: each[0])
+        stuck = stuck or self._clock.returned  # what the app left is not hurried
+        if wait in held or (stuck and wait.patient and clock.real_monotonic() < wait.expires):
+            return None
+        self._clock.reach(deadline)
+        return ident, wait
+
+
+def current() -> Scheduler | None:
+    """Give the scheduler of the trial in hand where the thread that asks takes turns, else None."""
+    held = _held
+    return held if held is not None and held.knows(get_ident()) else None
+
+
+def in_hand() -> Scheduler | None:
+    """Give the scheduler of the trial in hand, whoever asks."""
+    return _held
+
+
+def waiting(ident: int) -> Wait | None:
+    """Give the wait of ours in which a thread is."""
+    return _waits.get(ident)
+
+
+def turn() -> None:
+    """Let the next one go on, if there is one; without a trial everybody whose wait is over."""
+    with _mutex:
+        if _held is not None:
+            _held.choose()
+        for ident, wait in list(_waits.items()):
+            if (_held is None or not _held.knows(ident)) and (wait.over() or clock.real_monotonic() >= wait.expires):
+                _grant((ident, wait))
+
+
+def _grant(one: tuple[int, Wait] | None) -> None:
+    if one is not None:
+        ident, wait = one
+        wait.granted = True
+        del _waits[ident]
+        wait.lock.release()
+
+
+def begin(scheduler: Scheduler | None) -> Scheduler | None:
+    """Make a scheduler the one that waits are handed to, or none; give the one before.
+
+    What still waits for a time is of an earlier trial then: it waits for real, and is as if it were not there.
+    """
+    global _held  # one trial in hand per process
+    with _mutex:
+        before, _held = _held, scheduler
+        if scheduler is not None:
+            for ident, wait in _waits.items():
+                if wait.deadline is not None:
+                    scheduler.leave_out(ident)
+        return before
+
+
+def _forked() -> None:
+    global _mutex  # noqa: PLW0603  # whoever held it is not in the child
+    _mutex = RLock()
+    _waits.clear()
+
+
+os.register_at_fork(after_in_child=_forked)

@@ -1,0 +1,31 @@
+"""How a call of a double gets its turn in the sandbox: see `scheduler`."""
+
+from __future__ import annotations
+
+import sys
+from _thread import _count as other_threads
+
+from invcheck.sandbox import scheduler
+from invcheck.sandbox.scheduler import Call, Wait
+
+
+class Turns:
+    """The turns of one trial, as doubles know them: `vocabulary.Turns`."""
+
+    __slots__ = ()
+
+    def taken(self, lane: object) -> bool:
+        """Wait for the turn of a synchronous call, and say whether another call waits on its lane; a thread alone has its turn."""
+        held = scheduler.current() if other_threads() else None
+        if held is None:
+            return False
+        call = Call(lane)
+        held.stay(Wait(calls=[call]))
+        return call.overlaps
+
+    async def ataken(self, lane: object) -> bool:
+        """Wait for the turn of a call that a task awaits, and say the same; without our event loop as `taken`."""
+        asyncio = sys.modules.get("asyncio")
+        loop = asyncio and asyncio._get_running_loop()  # noqa: SLF001  # documented for this use, and asks without raising
+        overlaps = getattr(loop, "overlaps", None)
+        return self.taken(lane) if overlaps is None else bool(await overlaps(lane))
