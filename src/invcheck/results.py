@@ -15,6 +15,7 @@ def plain(result: Result) -> dict[str, Json]:
     out["verdict"] = result.verdict.value
     out["trials"] = dict(result.trials)
     out["tags"] = list(result.tags)
+    out["replies"] = dict(result.replies)
     out["extra"] = dict(result.extra)
     out["findings"] = [plain_finding(finding) for finding in result.findings]
     return out

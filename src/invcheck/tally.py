@@ -13,7 +13,7 @@ from invcheck.exchanges import brief
 from invcheck.folders import Folders
 from invcheck.sandbox import environ
 from invcheck.suite import Case, Check
-from invcheck.vocabulary import Finding, Json, Result, Verdict
+from invcheck.vocabulary import INVENTED, Finding, Json, Result, Verdict
 
 Key: TypeAlias = tuple[int | None, str, str | None, str | None, str | None]
 
@@ -39,6 +39,7 @@ class Tally:
     last: dict[Key, int | None] = field(default_factory=dict)
     outputs: set[str | int] = field(default_factory=set)
     calls: dict[str, Json] = field(default_factory=dict)
+    replies: dict[str, int] = field(default_factory=dict)
     asked: bool = False
 
     def add(self, seed: int, verdict: Verdict, findings: tuple[Finding, ...], observation: Json) -> None:
@@ -49,6 +50,10 @@ class Tally:
         self.outputs.add(hash(text) if type(text) is str else digest(observation["output"]))
         if findings and not self.calls and observation["calls"]:
             self.calls = {"seed": seed, "calls": brief(observation["calls"])}
+        for call in observation["calls"]:
+            if call["outcome"] is not None:
+                kind = call.get("provenance", INVENTED)
+                self.replies[kind] = self.replies.get(kind, 0) + 1
         for finding in findings:
             self._enter(replace(finding, seed=seed))
 
@@ -95,6 +100,8 @@ class Tally:
             findings=findings,
             tags=check.tags,
             distinct=len(self.outputs) if runs > 1 else None,
+            claims=len(check.claims) + _asserts(check),
+            replies=dict(sorted(self.replies.items())),
             extra=self.calls | _hash_seed(),
         )
 
@@ -108,7 +115,12 @@ def _hash_seed() -> dict[str, Json]:
 def _judged(check: Check, findings: Iterable[Finding]) -> bool:
     """Whether anything was judged that the check itself claims: a claim, or an assert of its function."""
     left = {finding.assertion for finding in findings if finding.verdict is Verdict.UNJUDGED}
-    return not left.issuperset(range(len(check.claims))) or (check.function is not None and suite.asserts(check.function))
+    return not left.issuperset(range(len(check.claims))) or _asserts(check)
+
+
+def _asserts(check: Check) -> bool:
+    """Whether a check's own function asserts, which is one claim more, however many asserts it has."""
+    return check.function is not None and suite.asserts(check.function)
 
 
 def _shown(finding: Finding, check: Check, folders: Folders) -> Finding:

@@ -298,12 +298,17 @@ class Finding:
     alone: bool = True
 
 
+RECORDED, INVENTED = "recorded", "invented"
+"""Where a reply comes from: once from a real model, or from no recording at all, as a script's and a drifting double's do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """What a case of a check came to: counts of trials by verdict and the findings, first seeds first.
 
-    ``runs`` counts the trials that were run; ``extra`` is for people and enters no compared bytes: ``seed`` and ``calls`` of
-    the first trial with a finding.
+    ``runs`` counts the trials that were run, ``claims`` what the check claims of each, and ``replies`` what the calls of all
+    trials were answered with: by the kind of provenance that their recordings have, else as INVENTED. ``extra`` is for
+    people and enters no compared bytes: ``seed`` and ``calls`` of the first trial with a finding.
     """
 
     check: str
@@ -316,6 +321,8 @@ class Result:
     findings: tuple[Finding, ...] = ()
     tags: tuple[str, ...] = ()
     distinct: int | None = None
+    claims: int = 0
+    replies: Mapping[str, int] = field(default_factory=dict)
     extra: Mapping[str, Json] = field(default_factory=dict)
 
 

@@ -10,6 +10,7 @@ from invcheck.canonical import canonical
 from invcheck.errors import InvcheckError
 from invcheck.events import summarise
 from invcheck.report.gathered import Report
+from invcheck.report.provenance import replayed
 from invcheck.vocabulary import Finding, Json, Result
 
 VERSION = 1
@@ -48,6 +49,8 @@ def _case(result: Result) -> Json:
         "trials": {str(verdict): count for verdict, count in result.trials.items() if count},
         "verdict": str(result.verdict),
     }
+    if replayed(result):
+        fields["replies"] = dict(result.replies)
     return fields if result.distinct is None else {**fields, "distinct": result.distinct}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from invcheck.errors import InvcheckError
 from invcheck.events import Started, Summary
 from invcheck.report.gathered import Report
+from invcheck.report.provenance import replayed, resting
 from invcheck.report.visible import cut, quoted, visible
 from invcheck.vocabulary import Finding, Result, Verdict, case_name
 
@@ -134,10 +135,12 @@ def summary(report: Report) -> str:
     started, total = report.started, report.summary
     kept = (case.result for case in report.cases if case.result.verdict is Verdict.KEPT)
     left = sum(finding.verdict is Verdict.UNJUDGED for result in kept for finding in result.findings)
-    return " ".join(_sentences(started, total, left))
+    results = [case.result for case in report.cases]
+    rests = resting(results) if any(map(replayed, results)) else None
+    return " ".join(_sentences(started, total, left, rests))
 
 
-def _sentences(started: Started, total: Summary, left: int) -> Iterator[str]:
+def _sentences(started: Started, total: Summary, left: int, rests: tuple[int, int] | None) -> Iterator[str]:
     counts = ((total.kept, "kept"), (total.broken, "broken"), (total.errored, "errored"), (total.unjudged, "unjudged"))
     spoken = ", ".join(f"{count} {word}" for count, word in counts if count)
     if not total.cases and started.shard and started.total and not started.selected:
@@ -148,6 +151,8 @@ def _sentences(started: Started, total: Summary, left: int) -> Iterator[str]:
         yield f"{total.broken_trials} of {plural(total.trials, 'trial')} broken{errored}."
     if left:
         yield f"{plural(left, 'claim')} of kept cases left unjudged (-v tells which)."
+    if rests:
+        yield f"{rests[0]} of {plural(rests[1], 'claim')} {'rests' if rests[1] == 1 else 'rest'} on recorded replies."
     if total.problems:
         yield f"{plural(total.problems, 'problem')} with what was asked for."
     if total.interrupted:
