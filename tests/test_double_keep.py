@@ -34,6 +34,17 @@ def test_a_call_in_hand_is_not_forgotten() -> None:
         assert stream.final().text == "d"
 
 
+def test_the_chunks_of_a_forgotten_call_are_forgotten_too() -> None:
+    """The journal holds no event of a call that is gone, and every other event."""
+    with testing() as record:
+        model = ScriptedModel("a b", "c d", "e f", chunks="words", keep=1)
+        for _ in range(3):
+            model.stream("x").final()
+            record.effect("sent")
+        kept = [(entry["kind"], entry.get("n")) for entry in record.journal]
+        assert kept == [("effect", None), ("effect", None), ("call", 2), ("chunk", 2), ("chunk", 2), ("effect", None)]
+
+
 @pytest.mark.parametrize("keep", [0, -1, True, 2.0])
 def test_a_bound_is_a_number_of_calls(keep: object) -> None:
     """Anything else is refused."""

@@ -24,6 +24,7 @@ REFUSED = frozenset(
         "ENDPOINT_UNKNOWN",
         "LANE_UNDECLARED",
         "PROMPT_CHANGED",
+        "REQUEST_CHANGED",
         "REQUEST_PROTOCOL",
         "SCRIPT_EXHAUSTED",
         "SCRIPT_ITERATOR_REUSED",
@@ -193,6 +194,7 @@ class Double:
 
     def handed(self, call: Call, place: int) -> None:
         """Enter that a reader was given the ``place``-th item of a stream, from 0."""
+        call.handed = place + 1
         self._record.note("chunk", n=call.entry["n"], i=place)
 
     def _forget(self, keep: int) -> None:
@@ -202,7 +204,7 @@ class Double:
             if old.ended:
                 del self._calls[place]
                 self._forgotten[old.state] += 1
-                self._record.forget(old.entry)
+                self._record.forget(old.entry, old.handed)
                 return
 
     def _find_lane(self, call: Call, by: str | Callable[[Request], str]) -> None:

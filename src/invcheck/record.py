@@ -87,12 +87,16 @@ class Record:
             look()
         self.journal.append({"kind": "call", "n": n, "lane": entry["lane"]})
 
-    def forget(self, entry: dict[str, Json]) -> None:
-        """Let go of the oldest call of a double that keeps a bounded number; what was forgotten can no longer be judged."""
+    def forget(self, entry: dict[str, Json], handed: int) -> None:
+        """Let go of the oldest call of a double that keeps a bounded number, and of the ``handed`` chunks that it handed over.
+
+        What was forgotten can no longer be judged.
+        """
+        n = entry["n"]
         with _ARRIVALS:
             self.forgotten += 1
-            _drop(self.calls, lambda each: each is entry)
-            _drop(self.journal, lambda each: each["kind"] in _OF_CALLS and each["n"] == entry["n"])
+            _drop(self.calls, 1, lambda each: each is entry)
+            _drop(self.journal, 1 + handed, lambda each: each["kind"] in _OF_CALLS and each["n"] == n)
 
     def row(self, row: Json) -> None:
         """Enter one row of the app's own ledger."""
@@ -142,9 +146,14 @@ class Record:
         self.__class__ = _Over
 
 
-def _drop(entries: list[dict[str, Json]], unwanted: Callable[[dict[str, Json]], bool]) -> None:
-    for place in reversed([place for place, entry in enumerate(entries) if unwanted(entry)]):
-        del entries[place]
+def _drop(entries: list[dict[str, Json]], count: int, unwanted: Callable[[dict[str, Json]], bool]) -> None:
+    place = 0
+    while count and place < len(entries):
+        if unwanted(entries[place]):
+            del entries[place]
+            count -= 1
+        else:
+            place += 1
 
 
 class _Over(Record):

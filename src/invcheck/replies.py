@@ -129,9 +129,12 @@ def breaking(fault: Fault, reply: Reply) -> Fault:
 
 def of_text(text: str, usage: Usage | None, request: bytes) -> tuple[Reply, Json]:
     """Give the reply that is this text and nothing else, and how it stands in an observation, as `completed` and `plain` do."""
-    made = usage or Usage(-(-len(request) // 4), -(-len(text.encode("utf-8", "backslashreplace")) // 4))
-    reply = Reply((Text(text),), usage=made)
-    return reply, {"text": text, "finish": "stop", "usage": _plain_usage(made), "tool_calls": []}
+    if usage is None:
+        given, made = -(-len(request) // 4), -(-len(text.encode("utf-8", "backslashreplace")) // 4)
+        usage, told = Usage(given, made), {"input_tokens": given, "output_tokens": made}
+    else:
+        told = _plain_usage(usage)
+    return Reply((Text(text),), "stop", usage), {"text": text, "finish": "stop", "usage": told, "tool_calls": []}
 
 
 def completed(reply: Reply, usage: Usage, key: str) -> Reply:

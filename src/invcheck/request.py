@@ -127,6 +127,7 @@ class Call:
         "entry",
         "error",
         "framing",
+        "handed",
         "lane",
         "method",
         "n",
@@ -150,7 +151,7 @@ class Call:
         self.error: str | None = None
         self.unlaned: Exception | None = None
         self.parts: list[Chunk] = []
-        self.begun = self.cached = 0
+        self.begun = self.cached = self.handed = 0
         self.streams = self.awaits = self.raw = self.ended = self.at_last = False
         self.framing: Framing | None = None
         self.entry: dict[str, Json] = {}

@@ -1,4 +1,4 @@
-"""Print a benchmark's table: `python -m tests.benchmarks [judge|drift|starts|plugin|all] [--size N] [--times N] [--folder DIR]`.
+"""Print a benchmark's table: `python -m tests.benchmarks [BENCHMARK] [--size N] [--times N] [--folder DIR]`.
 
 Exit 1 only where a bar is missed by a factor of two, since machines are noisy; the figures are for reading.
 """
@@ -14,9 +14,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import drift  # noqa: E402  # the rows are scripts that stand beside each other
+import doubles as double  # noqa: E402  # the rows are scripts that stand beside each other
+import drift  # noqa: E402  # as above
 import starts as start  # noqa: E402  # as above
 import unrelated  # noqa: E402  # as above
+import wire as wires  # noqa: E402  # as above
 from gen import write  # noqa: E402  # the rows are scripts that stand beside each other
 from processes import Run, pairs, run  # noqa: E402  # as above
 from verify import verify  # noqa: E402  # as above
@@ -58,12 +60,26 @@ def _row(folder: Path, size: int, script: str, *args: str) -> Run:
 
 def every(folder: Path, size: int, times: int) -> bool:
     """Run all of them, at a size that a gate can wait for."""
-    return all([judge(folder, size, times), drifts(folder, size, times), starts(folder, size, times), plugs(folder, size, times)])
+    return all(
+        [
+            judge(folder, size, times),
+            drifts(folder, size, times),
+            doubles(folder, size, times),
+            starts(folder, size, times),
+            plugs(folder, size, times),
+            wire(folder, size, times),
+        ]
+    )
 
 
 def drifts(_: Path, size: int, times: int) -> bool:
     """Hold a trial against a bare loop that does the same."""
     return drift.measure(min(size, 5_000), min(times, 5))
+
+
+def doubles(_: Path, __: int, times: int) -> bool:
+    """Hold a call of a double against a bare function, and its memory over many calls."""
+    return double.measure(min(times, 5))
 
 
 def starts(folder: Path, _: int, times: int) -> bool:
@@ -76,7 +92,12 @@ def plugs(folder: Path, _: int, times: int) -> bool:
     return unrelated.measure(folder, times)
 
 
-BENCHMARKS = {"judge": judge, "drift": drifts, "starts": starts, "plugin": plugs, "all": every}
+def wire(_: Path, size: int, times: int) -> bool:
+    """Hold a double behind an SDK's client against a canned body behind the same."""
+    return wires.measure(min(size, 1_000), min(times, 5))
+
+
+BENCHMARKS = {"judge": judge, "drift": drifts, "doubles": doubles, "starts": starts, "plugin": plugs, "wire": wire, "all": every}
 
 
 def main() -> int:

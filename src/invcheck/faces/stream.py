@@ -70,7 +70,6 @@ class ReplyStream:
         self._begun = False
         self._waiters: list[pending.Event] = []
         self._pulled = False
-        self._handed = 0
         self._note = double.handed
 
     @property
@@ -148,8 +147,7 @@ class ReplyStream:
         """Give what the reader gets of what is handed over, and enter it in the journal."""
         item = met.item if self._shown is None else self._shown(met.item)
         if item is not None:
-            self._note(self.call, self._handed)
-            self._handed += 1
+            self._note(self.call, self.call.handed)
         return item
 
     async def _pull(self) -> Any:

@@ -16,6 +16,7 @@ _RESULTS = ("function_call_output", "custom_tool_call_output")
 _ELSEWHERE = ("item_reference", "compaction")  # they stand for items that only the provider sees
 _ITEMS = (*_CALLS, *_RESULTS, *_ELSEWHERE)
 _TALK = ("user", "system", "developer")
+_SPEAKERS = (*_TALK, "assistant")
 _TOOLS = ("tool", "function")
 _TEXTS = ("text", "input_text", "output_text")
 _KINDS = (None, "function", "custom", "tool_call")
@@ -57,6 +58,21 @@ class History:
     entries: tuple[Entry, ...]
     empty: tuple[str, ...]
     elsewhere: bool
+
+
+def says_nothing(plain: Mapping[str, Json]) -> bool:
+    """Say whether a request has nothing but texts, of which a chat has those of its roles: nearly every one, seen at once."""
+    for value in plain.values():
+        kind = type(value)
+        if kind is dict:
+            return False
+        if kind is list:
+            for item in value:
+                if type(item) is not dict or len(item) != _BARE or not item.get("content") or item.get("role") not in _SPEAKERS:
+                    return False
+                if type(item["content"]) is not str:
+                    return False
+    return True
 
 
 def histories(plain: Mapping[str, Json]) -> list[tuple[History, Mapping[str, Json]]]:

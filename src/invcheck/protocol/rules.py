@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from invcheck.errors import DoubleError, ScriptedModelError
-from invcheck.protocol.history import Entry, History, histories, tools_of
+from invcheck.protocol.history import Entry, History, histories, says_nothing, tools_of
 from invcheck.show import listed, show
 from invcheck.vocabulary import Json
 
@@ -49,6 +49,8 @@ def complaints(plain: Mapping[str, Json], relaxed: Collection[str] = (), offered
     >>> [(each.rule, each.path) for each in complaints({"messages": [{"role": "user", "content": "hi"}, orphan]})]
     [('tool-result-without-call', '$.messages[1].tool_call_id')]
     """
+    if says_nothing(plain):
+        return []
     found = [each for history, holder in histories(plain) for each in _judged(history, holder, offered)]
     if "tool_choice" in plain:
         found += _choice(plain)

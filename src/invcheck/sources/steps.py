@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import EllipsisType
 from typing import Any
 
@@ -132,18 +132,18 @@ class Queued:
     label: str | None
     optional: bool
     run: Run
-    shows: str
+    shows: Callable[[], str]
     when: Matcher | None = None
 
-    async def give(self, call: Call) -> Outcome:
+    async def give(self, call: Call) -> Outcome | str:
         """Give the outcome; a function's own exception goes into the app as it is."""
         given = self.run(call)
-        if type(given) is Reply:
+        if type(given) is str or type(given) is Reply:
             return given
         return await settle(given, call)
 
     def __str__(self) -> str:
-        return f"step {self.index + 1} ({self.label or self.shows})"
+        return f"step {self.index + 1} ({self.label or self.shows()})"
 
 
 def queued(steps: Sequence[object], first: int = 0) -> list[Queued]:
@@ -165,35 +165,41 @@ def _queued(written: object, position: int, index: int) -> Queued:
     return Queued(index, one.label, one.optional, run, shows, when)
 
 
-def _ready(what: Any) -> tuple[Run, str]:
-    if isinstance(what, str):
-        what = Reply((Text(what),))
+def _ready(what: Any) -> tuple[Run, Callable[[], str]]:  # noqa: PLR0911  # one return per kind of step
+    if isinstance(what, str):  # nothing of a mere text can be wrong
+        text = str(what)
+        return lambda _: text, partial(show, text, 40)
     if isinstance(what, Reply):
         wrong = replies.complaint(what) or (delivery.complaint(what.delivery, what) if what.delivery is not None else None)
         if wrong:
             raise ValueError(wrong)
         held = _detached(what)
-        return lambda _: held, replies.brief(held)
+        given: Reply | str = held.text if held == replies.text(held.text) else held
+        return lambda _: given, partial(replies.brief, held)
     if isinstance(what, Fault):
         fault = faults.completed(what)
-        return lambda _: fault, replies.brief(fault)
+        return lambda _: fault, partial(replies.brief, fault)
     if isinstance(what, BaseException):
-        return _raising(lambda: what), type(what).__name__
+        return _raising(lambda: what), _named(type(what))
     if isinstance(what, type):
         return _class(what)
     if any(hasattr(what, name) for name in ("__aiter__", "__iter__")) and not isinstance(what, _NO_STREAMS):
         return _items(what)
     if callable(what):
-        return calling(what), getattr(what, "__name__", type(what).__name__)
+        return calling(what), _named(what)
     raise ValueError(_no_step(what))
 
 
-def _items(what: Any) -> tuple[Run, str]:
+def _named(what: Any) -> Callable[[], str]:
+    return lambda: str(getattr(what, "__name__", type(what).__name__))
+
+
+def _items(what: Any) -> tuple[Run, Callable[[], str]]:
     """An iterator answers one call, an iterable that makes them answers each call with a new one."""
     if hasattr(what, "__next__") or hasattr(what, "__anext__"):
-        return lambda _: what, f"one {type(what).__name__}"
+        return lambda _: what, lambda: f"one {type(what).__name__}"
     begin: Callable[[Any], Any] = aiter if hasattr(what, "__aiter__") else iter
-    return lambda _: begin(what), f"the items of {type(what).__name__}"
+    return lambda _: begin(what), lambda: f"the items of {type(what).__name__}"
 
 
 def _detached(one: Reply) -> Reply:
@@ -212,14 +218,14 @@ def _raising(make: Callable[[], BaseException]) -> Run:
     return run
 
 
-def _class(kind: type) -> tuple[Run, str]:
+def _class(kind: type) -> tuple[Run, Callable[[], str]]:
     if not issubclass(kind, BaseException):
         raise ValueError(f"the class {kind.__name__} is no step; pass an exception class, an instance or a function")  # noqa: TRY004  # as every reason
     try:
         kind()
     except TypeError:
         raise ValueError(f"{kind.__name__} needs arguments; pass an instance") from None
-    return _raising(kind), kind.__name__
+    return _raising(kind), _named(kind)
 
 
 def _no_step(what: object) -> str:
