@@ -10,7 +10,8 @@ from typing import Any
 from tests.peers.rows import Row
 
 KEY = "none"
-DIALECTS = ("openai", "anthropic")
+DIALECTS = ("chat", "responses", "messages")
+"""OpenAI's two and Anthropic's one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Seen:
     attempts: int
 
     def __str__(self) -> str:
-        return f"{self.error or ('a text' if self.text else 'no text')}, {self.attempts}"
+        return f"{self.error or 'no error'}, {self.attempts}"
 
 
 Ask = Callable[..., Seen]
@@ -32,15 +33,16 @@ Ask = Callable[..., Seen]
 def question(row: Row, dialect: str) -> str:
     """Give what the client says in a row; no question is a part of another, since a peer may look for parts.
 
-    >>> question(Row("a reply", ()), "openai")
-    '[openai: a reply]'
+    >>> question(Row("a reply", ()), "chat")
+    '[chat: a reply]'
     """
     return f"[{dialect}: {row.name}]"
 
 
 def asker(row: Row, dialect: str) -> Ask:
     """Give what asks a row's question through the SDK of a dialect."""
-    return partial(_seen, _openai if dialect == "openai" else _anthropic, row, question(row, dialect))
+    ask = {"chat": _chat, "responses": _responses, "messages": _messages}[dialect]
+    return partial(_seen, ask, row, question(row, dialect))
 
 
 def _seen(ask: Callable[..., tuple[Any, Callable[[], str]]], row: Row, text: str, **options: Any) -> Seen:
@@ -57,7 +59,7 @@ def _seen(ask: Callable[..., tuple[Any, Callable[[], str]]], row: Row, text: str
     return Seen(None, text, len(sent))
 
 
-def _openai(row: Row, text: str, *, client: Any = None, **options: Any) -> tuple[Any, Callable[[], str]]:
+def _chat(row: Row, text: str, *, client: Any = None, **options: Any) -> tuple[Any, Callable[[], str]]:
     import openai  # noqa: PLC0415  # each client costs a second
 
     asked = client or openai.OpenAI(api_key=KEY, **options)
@@ -71,7 +73,21 @@ def _openai(row: Row, text: str, *, client: Any = None, **options: Any) -> tuple
     return asked, said
 
 
-def _anthropic(row: Row, text: str, *, client: Any = None, **options: Any) -> tuple[Any, Callable[[], str]]:
+def _responses(row: Row, text: str, *, client: Any = None, **options: Any) -> tuple[Any, Callable[[], str]]:
+    import openai  # noqa: PLC0415  # as above
+
+    asked = client or openai.OpenAI(api_key=KEY, **options)
+
+    def said() -> str:
+        made = asked.responses.create(model="gpt-5", input=text, stream=row.streams)
+        if not row.streams:
+            return made.output_text
+        return "".join(event.delta for event in made if event.type == "response.output_text.delta")
+
+    return asked, said
+
+
+def _messages(row: Row, text: str, *, client: Any = None, **options: Any) -> tuple[Any, Callable[[], str]]:
     import anthropic  # noqa: PLC0415  # as above
 
     asked = client or anthropic.Anthropic(api_key=KEY, **options)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from invcheck import Fault, Reply, Text
+from invcheck.vocabulary import Delivery
 
-SAID = "There are three of them left."
-REPLY = Reply((Text(SAID),))
-HALF = 420
-"""Bytes of a streamed body after which a fault of delivery breaks it: some of the text has arrived, and no finish reason."""
+SAID = " ".join(f"part {n}" for n in range(1, 25))
+REPLY = Reply((Text(SAID),), delivery=Delivery("words"))
+HALF = 1800
+"""Bytes of a streamed body after which a fault of delivery breaks it: in every dialect some of the text has arrived, and no finish reason."""
 
 GARBLED = "{not json"
 

@@ -52,8 +52,8 @@ class Transport:
 
     def play(self, row: Row, dialect: str, ask: Ask) -> Seen:
         with invcheck.testing():
-            double = ScriptedModel(*row.steps, chunks="words")
-            made = double.openai if dialect == "openai" else double.anthropic
+            double = ScriptedModel(*row.steps)
+            made = double.anthropic if dialect == "messages" else double.openai
             return _told(ask(client=made(timeout=row.timeout)), double)
 
 
@@ -64,9 +64,9 @@ class Server:
 
     def play(self, row: Row, dialect: str, ask: Ask) -> Seen:
         with invcheck.testing():
-            double = ScriptedModel(*row.steps, chunks="words")
+            double = ScriptedModel(*row.steps)
             with double.serve() as served:
-                return _told(ask(base_url=served.openai if dialect == "openai" else served.anthropic, timeout=row.timeout), double)
+                return _told(ask(base_url=served.anthropic if dialect == "messages" else served.openai, timeout=row.timeout), double)
 
 
 class Llmock:
@@ -81,7 +81,7 @@ class Llmock:
         behaviours = [behaviour for step in row.steps for behaviour in self._behaviours(step)]
         _post(f"{self._url}/_llmock/reset", {})
         _post(f"{self._url}/_llmock/scenario", {"behaviors": behaviours})
-        return ask(base_url=f"{self._url}/{'v1' if dialect == 'openai' else 'anthropic'}", timeout=row.timeout)
+        return ask(base_url=f"{self._url}/{'anthropic' if dialect == 'messages' else 'v1'}", timeout=row.timeout)
 
     @staticmethod
     def _behaviours(step: Reply | Fault) -> list[dict[str, Any]]:
@@ -120,7 +120,7 @@ class Aimock:
     def play(self, row: Row, dialect: str, ask: Ask) -> Seen:
         for step in row.steps:
             self._fixture(step)
-        return ask(base_url=f"{self._url}/v1" if dialect == "openai" else self._url, timeout=row.timeout)
+        return ask(base_url=self._url if dialect == "messages" else f"{self._url}/v1", timeout=row.timeout)
 
     @classmethod
     def fixtures(cls) -> dict[str, Any]:

@@ -39,3 +39,8 @@ async def answer_in_parts(question: str, client: Any) -> list[str]:
     messages = [{"role": "user", "content": question}]
     parts = await litellm.acompletion("openai/gpt-5", messages, client=client, stream=True)
     return [text async for part in parts if (text := part.choices[0].delta.content)]
+
+
+async def answer_of_another(question: str, **settings: str) -> str:
+    said = await litellm.acompletion("anthropic/claude-double", [{"role": "user", "content": question}], **settings)
+    return said.choices[0].message.content

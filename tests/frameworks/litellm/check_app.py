@@ -1,8 +1,8 @@
-"""litellm: `completion` takes a client, and the double gives one."""
+"""litellm: `completion` takes an OpenAI client, and the double gives one; what it asks by itself is led to a served double."""
 
 from __future__ import annotations
 
-from app import answer, answer_in_parts
+from app import answer, answer_in_parts, answer_of_another
 
 from invcheck import Calls, Equals, Fault, Reply, ScriptedModel, ToolCall, ToolCalled, Trial, Waits, check
 
@@ -26,3 +26,9 @@ def a_429_is_waited_for_and_the_tool_is_run(trial: Trial) -> str:
 @check(expect=[Calls(attempted=2, served=1, failed=1), Waits([20]), Equals("$.output", ["There ", "are ", "3 ", "left."])])
 async def the_answer_arrives_in_parts(trial: Trial) -> list[str]:
     return await answer_in_parts("How many A-17 are there?", ScriptedModel(LIMITED, "There are 3 left.", chunks="words").async_openai())
+
+
+@check(expect=[Calls(1), Equals("$.output", "There are 3 left.")])
+async def its_own_transport_asks_a_served_double(trial: Trial) -> str:
+    with ScriptedModel("There are 3 left.").serve() as served:
+        return await answer_of_another("How many A-17 are there?", api_base=served.anthropic, api_key="none")
