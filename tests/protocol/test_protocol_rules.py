@@ -125,11 +125,11 @@ def test_a_missing_call_is_told_and_nothing_else(dialect: Dialect, turns: list[t
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("again", [["c1"], ["c1", "c1"]])
-def test_an_id_that_two_calls_share_is_told_once(dialect: Dialect, again: list[str]) -> None:
-    """Over the whole history; that its results cannot be told apart is no second complaint."""
+@pytest.mark.parametrize(("again", "left"), [(["c1"], []), (["c1", "c1"], []), ([], ["unanswered-call"])])
+def test_an_id_that_two_calls_share_is_told_once(dialect: Dialect, again: list[str], left: list[str]) -> None:
+    """Over the whole history; that its results cannot be told apart is no second complaint, that one has none is."""
     turns: list[Turn] = [("a", ["c1"], ["c1"]), ("b", ["c1"], again)]
-    assert rules(dialect(turns)) == ["duplicate-call-id"]
+    assert rules(dialect(turns)) == ["duplicate-call-id", *left]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -300,13 +300,14 @@ def test_what_only_looks_wrong_is_fine(plain: Json) -> None:
 @pytest.mark.parametrize(
     ("plain", "rule", "path", "got"),
     [
-        ({"messages": [HI, CALL, HI]}, "unanswered-call", "$.messages[1].tool_calls[0].id", "the message of the user at $.messages[2]"),
+        ({"messages": [HI, CALL, HI]}, "unanswered-call", "$.messages[1].tool_calls[0].id", "user at $.messages[2]"),
         (
             {"messages": [HI, CALL, HI, RESULT]},
             "unanswered-call",
             "$.messages[1].tool_calls[0].id",
             "its result only at $.messages[3].tool_call_id",
         ),
+        ({"messages": [HI, CALL, {"x": 1}]}, "unanswered-call", "$.messages[1].tool_calls[0].id", "something at $.messages[2]"),
         ({"messages": [HI, CALL]}, "unanswered-call", "$.messages[1].tool_calls[0].id", "the history ends without it"),
         (
             {"messages": [HI, CALL, {"role": "system", "content": "x"}, RESULT]},
@@ -340,7 +341,7 @@ def test_what_only_looks_wrong_is_fine(plain: Json) -> None:
             {"messages": [HI, {"role": "assistant", "function_call": {"name": "f"}}, HI]},
             "unanswered-call",
             "$.messages[1].function_call.name",
-            "the message of the user at $.messages[2]",
+            "user at $.messages[2]",
         ),
         ({"messages": [HI, {"role": "function", "name": "f", "content": "4"}]}, "tool-result-without-call", "$.messages[1].name", "none"),
         ({"messages": [HI, CALL, {"role": "tool", "content": "42"}]}, "blank-call-id", "$.messages[2].tool_call_id", "no id"),

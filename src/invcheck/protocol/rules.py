@@ -154,8 +154,10 @@ def _unanswered(history: History, twice: Collection[Json]) -> list[Complaint]:
     found = []
     for call in _paired(history, results=False):
         end, own = _end(history.roles, call, holding), results.get(call.id, ())
-        if call.id not in twice and not any(result.at < end for result in own):  # one before the call was told already
-            found.append(_open(history, call, end, own[0].path if own else None))
+        behind = [result for result in own if result.at >= call.at]
+        told = own and not behind and call.id not in twice  # of a result before its call
+        if not told and not any(result.at < end for result in behind):
+            found.append(_open(history, call, end, behind[0].path if behind else None))
     return found
 
 
@@ -170,8 +172,8 @@ _WANTED = {
 def _open(history: History, call: Entry, end: int, late: str | None) -> Complaint:
     if late is not None:
         got = f"its result only at {late}"
-    elif end < len(history.roles) and history.roles[end] is not None:
-        got = f"the message of the {history.roles[end]} at {history.path}[{end}]"
+    elif end < len(history.roles):
+        got = f"{history.roles[end] or 'something'} at {history.path}[{end}]"
     else:
         got = "the history ends without it"
     message = f"{_spoken(call)} at {call.path.rpartition('.')[0]} is left without its result"
