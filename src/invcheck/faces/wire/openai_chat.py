@@ -83,7 +83,7 @@ class OpenAIChat:
                 where = f"choices[0].message.tool_calls[{index}]"
                 function = call["function"]
                 blocks.append(ToolCall(function["name"], arguments_of(function["arguments"], where), call.get("id")))
-        except (KeyError, IndexError, TypeError) as error:
+        except (AttributeError, KeyError, IndexError, TypeError) as error:
             raise ValueError(f"this is no chat completion: {type(error).__name__} {error}") from None
         return Reply(tuple(blocks), choice.get("finish_reason"), usage_read(body.get("usage"), *_NAMES))
 

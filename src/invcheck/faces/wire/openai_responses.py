@@ -59,7 +59,7 @@ class OpenAIResponses:
             for index, item in enumerate(body["output"]):
                 blocks.extend(_blocks(item, f"output[{index}]"))
             finish = _finish(body, blocks)
-        except (KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"this is no response: {type(error).__name__} {error}") from None
         return Reply(tuple(blocks), finish, usage_said(body.get("usage")))
 
