@@ -262,7 +262,8 @@ def _object(body: bytes) -> dict[str, Json]:
     except UnicodeDecodeError as error:
         raise ValueError(f"byte 0x{body[error.start]:02x} at {error.start} is no UTF-8") from None
     except NotJson as error:
-        where = f"line {error.fields['line']}, column {error.fields['column']}: " if "line" in error.fields else ""
+        line, column = error.fields.get("line"), error.fields.get("column")
+        where = f"line {line}, column {column}: " if line else ""
         raise ValueError(f"{where}{error.message}") from None
     if not isinstance(value, dict):
         raise ValueError(f"it is {type(value).__name__}, not an object")  # noqa: TRY004  # one kind of error for one kind of mistake

@@ -1,7 +1,7 @@
 """The double as an application of a web server (ASGI 3): the one door to starlette and uvicorn.
 
-Every connection serves one request: so nothing is kept open that a clock would have to close, and a reply is cut by
-closing it.
+A connection is kept until the client leaves it, the server ends, or a fault breaks it. It is never said beforehand that it
+will be closed: a client that knows may take a reply that was cut for a whole one.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ async def _gone(receive: Receive) -> None:
 
 
 def _headers(answer: Answer) -> list[tuple[bytes, bytes]]:
-    headers = {**answer.headers, "connection": "close"}
+    headers = dict(answer.headers)
     if answer.status in _RETRIED or answer.status >= _SERVER:
         headers.setdefault("retry-after-ms", _AT_ONCE)
     return [(name.encode(), value.encode()) for name, value in headers.items()]
@@ -174,6 +174,11 @@ class _Protocol(H11Protocol):
         """Let the application know the connection."""
         super().connection_made(transport)
         self.app_state = {"connection": self}
+
+    def on_response_complete(self) -> None:
+        """Keep the connection without a time limit: no clock of a trial has to move for it."""
+        super().on_response_complete()
+        self._unset_keepalive_if_required()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP request, naming what is wrong with it, and enter it."""

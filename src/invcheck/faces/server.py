@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import socket
-from _thread import allocate_lock, start_new_thread
+from _thread import allocate_lock
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from invcheck.errors import DoubleError
 if TYPE_CHECKING:
     import asyncio
 
-    from invcheck.sandbox.serving import ServerLoop
+    from invcheck.sandbox.serverloop import ServerLoop
 
 HOST = "127.0.0.1"
 KEY = "invcheck"
@@ -104,11 +104,13 @@ class Server:
                 raise DoubleError(f"a server needs starlette and uvicorn, and {name} is not installed", hint="pip install invcheck[serve]")
         if self._ended.locked():
             raise DoubleError("this server serves already")
+        from invcheck.sandbox.serverloop import start  # noqa: PLC0415  # asyncio, only where a port is served
+
         listening = _listening(self._port)
         self._failed = None
         self._began.acquire()
         self._ended.acquire()
-        start_new_thread(self._serve, (listening,))
+        start(self._serve, listening)
         with self._began:
             if self._failed is not None:
                 raise self._failed
@@ -128,10 +130,9 @@ class Server:
         """Serve until `close`, in a thread of ours."""
         try:
             from invcheck.faces import asgi  # noqa: PLC0415  # uvicorn and asyncio, only where a port is served
-            from invcheck.sandbox.serving import ServerLoop  # noqa: PLC0415  # as above
+            from invcheck.sandbox.serverloop import ServerLoop  # noqa: PLC0415  # as above
 
-            loop = ServerLoop()
-            loop.serve(asgi.serve(self._double, listening, self._lane, lambda stop: self._begin(loop, stop)))
+            ServerLoop().serve(lambda loop: asgi.serve(self._double, listening, self._lane, lambda stop: self._begin(loop, stop)))
         except BaseException as error:  # noqa: BLE001  # whatever it is, who opened the server gets it
             self._failed = error
         finally:
@@ -147,7 +148,8 @@ class Server:
 
 def _listening(port: int) -> socket.socket:
     """Give a socket that listens, so that whoever learns the port can connect."""
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # with its protocol named asyncio sends small parts at once (TCP_NODELAY), so that nothing is under way but what arrives
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # who closed it last leaves it waiting for a minute
         made.bind((HOST, port))

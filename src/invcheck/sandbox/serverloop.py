@@ -1,0 +1,120 @@
+"""The event loop of a server of ours: its time is neither the app's nor real.
+
+What a double waits for while it answers passes at once; only a silence, which a client must hear on a real socket, is real.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from asyncio import selector_events
+from collections.abc import Callable, Coroutine
+from threading import Thread, get_ident
+from typing import Any
+
+from invcheck import record
+from invcheck.sandbox import clock, scheduler, serving
+
+
+class _Selector(selectors.DefaultSelector):
+    """Polls really; waits for timers not at all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passed = 0.0
+        self.turns = 0
+        self.resting = False
+        self.silences: list[tuple[float, asyncio.Future[None]]] = []
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """Give the events that are ready; a timer's time passes at once, in the clock of the trial in hand too."""
+        if timeout is not None:
+            ready = super().select(0)
+            if not ready and timeout > 0:
+                self.passed += timeout
+                _pass(timeout)
+            return ready
+        self.resting = True
+        try:
+            return super().select(self._patience())
+        finally:
+            self.resting = False
+            self.turns += 1
+            self._end_silences()
+
+    def waiting(self) -> bool:
+        """Say whether events are ready that nobody has taken yet."""
+        return bool(super().select(0))
+
+    def _patience(self) -> float | None:
+        return max(min(until for until, _ in self.silences) - clock.real_monotonic(), 0) if self.silences else None
+
+    def _end_silences(self) -> None:
+        now = clock.real_monotonic()
+        for until, over in self.silences:
+            if until <= now and not over.done():
+                over.set_result(None)
+        self.silences = [each for each in self.silences if not each[1].done()]
+
+
+def _pass(seconds: float) -> None:
+    """Let the time of the trial in hand pass, whoever else of it waits: a client in a socket shows nobody that it waits."""
+    held = record.current()
+    if held is not None and isinstance(held.clock, clock.VirtualClock):
+        held.clock.advance(seconds)
+    elif held is not None and held.clock is not None:
+        held.clock.let(seconds)
+
+
+class ServerLoop(selector_events.BaseSelectorEventLoop):
+    """The event loop of one server."""
+
+    def __init__(self) -> None:
+        self._polls = _Selector()
+        super().__init__(self._polls)
+
+    def time(self) -> float:
+        """Give the seconds that passed for what this server waits for."""
+        return self._polls.passed
+
+    def rests(self) -> bool:
+        """Say whether nothing has arrived that is not answered; asked from another thread."""
+        turns = self._polls.turns
+        return self._polls.resting and not self._polls.waiting() and self._polls.resting and turns == self._polls.turns
+
+    def silence(self, seconds: float) -> asyncio.Future[None]:
+        """Give a future that is done after so many real seconds."""
+        over: asyncio.Future[None] = self.create_future()
+        self._polls.silences.append((clock.real_monotonic() + seconds, over))
+        return over
+
+    def serve(self, server: Callable[[ServerLoop], Coroutine[Any, Any, None]]) -> None:
+        """Run a server in this thread until it ends, and close the loop."""
+        serving.threads.add(get_ident())
+        serving.loops.append(self)
+        try:
+            self.run_until_complete(server(self))
+        finally:
+            serving.loops.remove(self)
+            serving.threads.discard(get_ident())
+            self.close()
+
+
+def start(target: Callable[..., None], *args: Any) -> None:
+    """Begin a thread of ours, which takes no turns with those of the app."""
+    held, ident = scheduler.current(), get_ident()
+
+    def runs() -> None:
+        if held is not None:
+            held.leave_out(get_ident())
+        target(*args)
+
+    thread = Thread(target=runs, name="invcheck-server", daemon=True)
+    if held is None:
+        thread.start()
+        return
+    held.leave_out(ident)  # or the new thread would begin when all others wait, as one of the app's
+    try:
+        thread.start()
+    finally:
+        held.take_in(ident)
