@@ -10,14 +10,14 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from threading import Lock, get_ident, main_thread
 from typing import Any
 
-from invcheck import protocol, record, replies
+from invcheck import lanes, protocol, record, replies
 from invcheck.errors import CallCancelled, DoubleError, InvcheckError, NotInTest, ScriptedModelError
 from invcheck.handing import Handing, Render
 from invcheck.mistakes import finding, own
 from invcheck.request import AbortSignal, Call, Handed, Request
 from invcheck.snapshot import snapshot
 from invcheck.source import Source, Step
-from invcheck.vocabulary import Counts, Delivery, Exchange, Finding, Reply, State, Usage, Verdict
+from invcheck.vocabulary import Counts, Delivery, Exchange, Finding, Reply, State, Turns, Usage, Verdict
 
 REFUSED = frozenset(
     {
@@ -172,6 +172,8 @@ class Double:
                 await pause()
             call.unless_cancelled()
             self._unless_broken(call)
+            if self._source.ordered and self._record.turns is not None:
+                await self._turn(call, self._record.turns)
             step = self._draw(call)
             if items is not None:
                 call.streams = False
@@ -232,12 +234,20 @@ class Double:
         if "tools" in call.plain:
             self._offered.update(protocol.tools_of(call.plain) or ())
 
+    async def _turn(self, call: Call, turns: Turns) -> None:
+        """Wait until everything else waits too; a call that meets another one on its lane has no order of its own."""
+        lane = id(self), call.lane
+        met = await turns.ataken(lane) if call.awaits else turns.taken(lane)
+        call.unless_cancelled()
+        if met and not self._source.twice(call.lane):
+            self.latch(lanes.overlap(call.lane), call.lane)
+
     def _draw(self, call: Call) -> Step:
         if call.unlaned is not None:
             raise call.unlaned
-        lanes = self._source.lanes
-        if not isinstance(call.lane, str | None) or call.lane not in lanes:
-            raise _undeclared(call.lane, lanes)
+        declared = self._source.lanes
+        if not isinstance(call.lane, str | None) or call.lane not in declared:
+            raise lanes.undeclared(call.lane, declared)
         with self._locks.get(call.lane) or self._locks.setdefault(call.lane, Lock()):
             self._handing.follows(call)
             return self._source.draw(call)
@@ -282,11 +292,3 @@ def _state(error: BaseException) -> State:
     if isinstance(error, (CallCancelled, GeneratorExit, *gone)):
         return State.CANCELLED
     return State.REFUSED if isinstance(error, ScriptedModelError) and error.code in REFUSED else State.FAILED
-
-
-def _undeclared(lane: str | None, lanes: Collection[str | None]) -> ScriptedModelError:
-    known = ", ".join(sorted(name for name in lanes if name is not None)) or "none: only the unnamed lane"
-    what = "a call without a lane" if lane is None else f"a call on the undeclared lane {lane!r}"
-    return ScriptedModelError(
-        f"{what}; declared are {known}", code="LANE_UNDECLARED", lane=lane, hint="ask through double.lane(NAME), or say lane_by="
-    )

@@ -24,11 +24,18 @@ class Source(Protocol):
         """The lanes that may be asked: the one unnamed lane (None), or the declared names."""
 
     @property
+    def ordered(self) -> bool:
+        """Whether the order in which calls of a lane arrive decides what answers them."""
+
+    @property
     def pending(self) -> int:
         """How many steps were not taken yet."""
 
     def draw(self, call: Call) -> Step:
         """Take what answers this call, at most one step; ScriptedModelError where nothing is left."""
+
+    def twice(self, lane: str | None) -> bool:
+        """Whether a lane holds one iterator twice, which is a mistake of its own."""
 
     def leftover(self) -> list[Finding]:
         """What is wrong now that nothing more will be asked."""

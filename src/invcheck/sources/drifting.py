@@ -45,6 +45,7 @@ class Drift:
     """The source of a `DriftingModel`: it never ends, and keys each call by what it asks."""
 
     pending = 0
+    ordered = False
 
     def __init__(self, fake: Fake, choices: Choices, lanes: Collection[str] | None) -> None:
         self.choices = choices
@@ -58,6 +59,10 @@ class Drift:
         occurrence = self._seen.get((call.lane, digest), 0)
         self._seen[call.lane, digest] = occurrence + 1
         return _Drawn(self._fake, self.choices.open(call.lane, digest, occurrence))
+
+    def twice(self, lane: str | None) -> bool:  # noqa: ARG002  # what every source is asked
+        """A fake is no script."""
+        return False
 
     def leftover(self) -> list[Finding]:
         """Nothing can be left over."""

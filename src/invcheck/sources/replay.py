@@ -66,6 +66,11 @@ class _Lane:
                 found.append(waiting[0])
         return min(found, default=None)
 
+    @property
+    def unkeyed(self) -> bool:
+        """Whether its recordings say nothing of the requests that they answer."""
+        return not self._keys
+
     def same_prompt(self, request: Mapping[str, Any]) -> int | None:
         """Give the next recording that has the prompt of a request, whatever else that asks."""
         return next((n for n in self.left if self.all[n].prompt_hash == prompt_hash(request, self.all[n].ignore)), None)
@@ -88,6 +93,15 @@ class Replay:
         self.lanes: dict[str | None, _Lane] = {}
         for name in dict.fromkeys(each.lane for each in found):
             self.lanes[name] = _Lane([each for each in found if each.lane == name])
+
+    @property
+    def ordered(self) -> bool:
+        """Whether recordings are taken in their order, since they do not say what they answer."""
+        return any(lane.unkeyed for lane in self.lanes.values())
+
+    def twice(self, lane: str | None) -> bool:  # noqa: ARG002  # what every source is asked
+        """A recording is no iterator."""
+        return False
 
     @property
     def pending(self) -> int:

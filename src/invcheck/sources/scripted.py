@@ -41,6 +41,14 @@ class Script:
 
     def __init__(self, lanes: dict[str | None, _Lane]) -> None:
         self.lanes = lanes
+        self._begun: list[object] = []
+
+    ordered = True
+
+    def twice(self, lane: str | None) -> bool:
+        """Whether a lane holds one iterator twice, or one that was begun."""
+        held = [step.once for step in self.lanes[lane].steps if step.once is not None]
+        return len({id(each) for each in (*self._begun, *held)}) < len(self._begun) + len(held)
 
     @property
     def pending(self) -> int:
@@ -58,7 +66,10 @@ class Script:
             raise mismatch(call, turn, differs, (one for one in self._waiting() if one[1] is not turn))
         if lane.steps:
             lane.taken += 1
-            return lane.steps.popleft()
+            step = lane.steps.popleft()
+            if step.once is not None:
+                self._begun.append(step.once)
+            return step
         if lane.always is not None:
             lane.always_used += 1
             return lane.always

@@ -134,6 +134,7 @@ class Queued:
     run: Run
     shows: Callable[[], str]
     when: Matcher | None = None
+    once: object = None
 
     async def give(self, call: Call) -> Outcome | str:
         """Give the outcome; a function's own exception goes into the app as it is."""
@@ -162,7 +163,8 @@ def _queued(written: object, position: int, index: int) -> Queued:
         run, shows = _ready(one.what)
     except ValueError as error:
         raise ScriptInvalid(f"step {position + 1} (index {position}) is invalid: {error}", index=position, reason=str(error)) from None
-    return Queued(index, one.label, one.optional, run, shows, when)
+    once = one.what if hasattr(one.what, "__next__") or hasattr(one.what, "__anext__") else None
+    return Queued(index, one.label, one.optional, run, shows, when, once)
 
 
 def _ready(what: Any) -> tuple[Run, Callable[[], str]]:  # noqa: PLR0911  # one return per kind of step
