@@ -46,17 +46,25 @@ class _Selector(selectors.DefaultSelector):
         ready = super().select(0)
         if ready:
             return ready
-        if not self.calls and not other_threads():  # the scheduler would say the same, at a price
-            if timeout is None or self.held(False):
-                return super().select(None)
-            time.advance(timeout)
+        if not other_threads():  # the scheduler would choose the same, at a price
+            if self.calls:
+                scheduler.chosen(self.calls)
+                self._serve()
+            elif timeout is None or self.held(False):
+                ready = super().select(None)
+            else:
+                time.advance(timeout)
             return ready
         wait = Wait(self._ready, calls=self.calls, held=self.held)
         others.stay(wait, None if timeout is None else round(timeout * clock.SECOND))
-        for call in [call for call in self.calls if call.granted]:
-            call.serve()
+        self._serve()
         ready = super().select(0)
         return ready
+
+    def _serve(self) -> None:
+        for call in self.calls:
+            if call.granted and not call.turn.done():
+                call.turn.set_result(None)
 
 
 class LoopCall(Call):
@@ -67,11 +75,6 @@ class LoopCall(Call):
     def __init__(self, lane: object, turn: asyncio.Future[None]) -> None:
         super().__init__(lane)
         self.turn = turn
-
-    def serve(self) -> None:
-        """Let the task go on."""
-        if not self.turn.done():
-            self.turn.set_result(None)
 
 
 class _Watched:
@@ -104,7 +107,7 @@ class Loop(asyncio.SelectorEventLoop):
         self._processes = [process for process in self._processes if process.get_returncode() is None]
         return bool(self._processes or (stuck and self._jobs))
 
-    async def overlaps(self, lane: object) -> bool:
+    async def turn(self, lane: object) -> bool:
         """Wait until every task and thread waits, and say whether another call waits on the same lane."""
         if self._calls is None or scheduler.current() is None:  # a selector of the app's own; a thread of an earlier trial
             await asyncio.sleep(0)

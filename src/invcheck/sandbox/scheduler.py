@@ -13,9 +13,9 @@ import os
 import sys
 import threading
 from _thread import RLock, allocate_lock, get_ident
-from collections.abc import Callable
+from _thread import _count as other_threads
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any
 
 from invcheck.sandbox import clock, serving
 from invcheck.sandbox.unseen import Unseen
@@ -32,6 +32,20 @@ class Call:
     def __init__(self, lane: object) -> None:
         self.lane, self.number = lane, next(_numbers)
         self.granted = self.overlaps = False
+
+
+def chosen(calls: Sequence[Call]) -> Call | None:
+    """Choose the call that is served next, if any waits; it and all that wait on its lane overlap, where it is not alone."""
+    waiting = [call for call in calls if not call.granted]
+    if not waiting:
+        return None
+    first = min(waiting, key=lambda call: call.number)
+    same = [call for call in waiting if call.lane == first.lane]
+    if len(same) > 1:
+        for call in same:
+            call.overlaps = True
+    first.granted = True
+    return first
 
 
 def _never(_stuck: bool) -> bool:
@@ -51,13 +65,13 @@ class Wait:
         self,
         over: Callable[[], bool] = bool,
         *,
-        calls: list[Any] | None = None,
+        calls: Sequence[Call] = (),
         held: Callable[[bool], bool] = _never,
         patient: bool = False,
         thread: threading.Thread | None = None,
     ) -> None:
         self.over, self.held, self.patient, self.thread = over, held, patient, thread
-        self.calls: list[Call] = [] if calls is None else calls
+        self.calls = calls
         self.number = next(_numbers)
         self.deadline: int | None = None
         self.expires = float("inf")
@@ -78,8 +92,9 @@ class Scheduler:
         self._clock = clock
         self._unseen = Unseen()
         self._choosing = False
-        own = get_ident()
-        self._strangers = {ident for ident in sys._current_frames() if ident != own and ident not in _waits}  # noqa: SLF001  # its documented use
+        self._strangers: set[int] = set()
+        if other_threads():
+            self._strangers |= sys._current_frames().keys() - _waits.keys() - {get_ident()}  # noqa: SLF001  # its documented use
         self._leaving: set[int] = set()
 
     def knows(self, ident: int) -> bool:
@@ -173,14 +188,9 @@ class Scheduler:
         for one in waits:
             if one[1].over() or (one[1].deadline is not None and one[1].deadline <= self._clock.passed):
                 return one
-        calls = [(call.number, call, one) for one in waits for call in one[1].calls if not call.granted]
-        if calls:
-            _, call, one = min(calls, key=lambda each: each[0])
-            same = [other for _, other, _ in calls if other.lane == call.lane]
-            for other in same:
-                other.overlaps |= len(same) > 1
-            call.granted = True
-            return one
+        called = chosen([call for _, wait in waits for call in wait.calls])
+        if called is not None:
+            return next(one for one in waits if called in one[1].calls)
         timed = [(wait.deadline, ident, wait) for ident, wait in waits if wait.deadline is not None]
         if not timed:
             return None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from _thread import _count as other_threads
+from collections.abc import Awaitable, Callable
 
+from invcheck.arrivals import Arrivals
 from invcheck.sandbox import scheduler
 from invcheck.sandbox.scheduler import Call, Wait
 
@@ -12,7 +14,10 @@ from invcheck.sandbox.scheduler import Call, Wait
 class Turns:
     """The turns of one trial, as doubles know them: `vocabulary.Turns`."""
 
-    __slots__ = ()
+    __slots__ = ("_arrivals",)
+
+    def __init__(self) -> None:
+        self._arrivals = Arrivals()
 
     def taken(self, lane: object) -> bool:
         """Wait for the turn of a synchronous call, and say whether another call waits on its lane; a thread alone has its turn."""
@@ -24,8 +29,8 @@ class Turns:
         return call.overlaps
 
     async def ataken(self, lane: object) -> bool:
-        """Wait for the turn of a call that a task awaits, and say the same; without our event loop as `taken`."""
+        """Wait for the turn of a call that a task awaits, and say the same; in a loop that is not ours as far as `Arrivals` goes."""
         asyncio = sys.modules.get("asyncio")
         loop = asyncio and asyncio._get_running_loop()  # noqa: SLF001  # documented for this use, and asks without raising
-        overlaps = getattr(loop, "overlaps", None)
-        return self.taken(lane) if overlaps is None else bool(await overlaps(lane))
+        turn: Callable[[object], Awaitable[bool]] = getattr(loop, "turn", self._arrivals.ataken)
+        return await turn(lane)
