@@ -57,4 +57,5 @@ def a_call_that_does_not_fit_the_tool_pays_nothing(trial: Trial) -> str:
 @check(expect=[Calls(4), Equals("$.output", GAVE_UP), Unique("$.calls[*].outcome.tool_calls[*].id")])
 def an_agent_that_never_ends_is_stopped(trial: Trial) -> str:
     unknown = Reply((ToolCall("look_up", {}),), finish="tool_calls")
-    return settle("Hello?", scripted(unknown, unknown, unknown, unknown), trial.ledger, trial.wrap(pay, "refund"))
+    model = scripted(unknown, unknown, unknown, unknown, relax=["tool-not-offered"])
+    return settle("Hello?", model, trial.ledger, trial.wrap(pay, "refund"))
