@@ -281,6 +281,7 @@ OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "42"}
         {"messages": [HI, CALL, RESULT], "tools": ["search"], "tool_choice": {"type": "function", "function": {"name": "search"}}},
         {"messages": [HI, CALL, RESULT], "functions": [{"name": "search"}], "tool_choice": "required"},
         {"messages": [HI], "tools": [{"name": "a"}], "tool_choice": {"type": "allowed_tools", "name": "x"}},
+        {"messages": [HI], "tool_choice": {"type": "function", "function": {"name": "x"}}},
         {"messages": [HI], "tools": [{"name": "a"}], "tool_choice": {"type": "function", "function": None}},
         {"input": [ITEM, OUTPUT], "tools": [{"type": "namespace", "name": "shop", "tools": [{"type": "function", "name": "search"}]}]},
         {"input": [ITEM, OUTPUT], "tools": [{"type": "namespace", "name": "shop", "tools": [{"type": "tool_search"}]}]},
@@ -343,6 +344,7 @@ def test_what_only_looks_wrong_is_fine(plain: Json) -> None:
             "$.messages[1].function_call.name",
             "user at $.messages[2]",
         ),
+        ({"messages": [HI, {"role": "function", "content": "4"}]}, "tool-result-without-call", "$.messages[1].name", "none"),
         ({"messages": [HI, {"role": "function", "name": "f", "content": "4"}]}, "tool-result-without-call", "$.messages[1].name", "none"),
         ({"messages": [HI, CALL, {"role": "tool", "content": "42"}]}, "blank-call-id", "$.messages[2].tool_call_id", "no id"),
         ({"messages": [HI, {"role": "assistant", "content": ""}, BYE]}, "empty-text", "$.messages[1].content", '""'),
@@ -389,6 +391,27 @@ def test_each_breach_is_told_with_its_place(plain: Json, rule: str, path: str, g
     assert [(each.rule, each.path, each.got) for each in found] == [(rule, path, got)]
     assert complaints(plain, [rule]) == []
     assert complaints(plain, [each for each in RULES if each != rule]) == found
+
+
+def test_calls_without_ids_pair_by_name_and_place() -> None:
+    """The dialect from before ids: a result right behind its call, of the same function, once."""
+    call, result = {"role": "assistant", "function_call": {"name": "f"}}, {"role": "function", "name": "f", "content": "4"}
+    assert rules({"messages": [HI, call, {**result, "name": "g"}]}) == ["unanswered-call", "tool-result-without-call"]
+    assert rules({"messages": [HI, call, result, result]}) == ["tool-result-without-call"]
+    assert rules({"messages": [HI, call, call, result]}) == ["unanswered-call"]
+    assert rules({"messages": [HI, call, result, call, result]}) == []
+
+
+def test_a_complaint_names_call_and_tool() -> None:
+    """The message alone says what is wrong, in words."""
+    found = complaints({"messages": [HI, CALL, {**RESULT, "name": "other"}], "tools": ["x"]})
+    assert [each.message for each in found] == [
+        "the call of search at $.messages[1].tool_calls[0].id names a tool that is not offered",
+        "the result of other at $.messages[2].tool_call_id names a tool that is not offered",
+    ]
+    assert complaints({"messages": [HI, CALL]})[0].message == "the call of search at $.messages[1].tool_calls[0] is left without its result"
+    nameless = {"role": "assistant", "tool_calls": [{"id": "c1"}]}
+    assert complaints({"messages": [HI, nameless]})[0].message == "the call at $.messages[1].tool_calls[0] is left without its result"
 
 
 def test_only_names_of_rules_can_be_relaxed() -> None:

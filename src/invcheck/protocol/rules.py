@@ -205,8 +205,9 @@ def _legacy(history: History) -> list[Complaint]:
         if other is not None and other.result is not entry.result and other.name == entry.name:
             continue
         if entry.result:
-            message = f"the result at {entry.path} answers no call of {entry.name}"
-            found.append(_orphan(entry, message, f"a call of {entry.name} in the message before it", "none"))
+            named = entry.name or "a function"
+            message = f"the result at {entry.path} answers no call of {named}"
+            found.append(_orphan(entry, message, f"a call of {named} in the message before it", "none"))
         else:
             found.append(_open(history, entry, at + 1, None))
     return found
