@@ -55,12 +55,31 @@ if TYPE_CHECKING:
     from invcheck.errors import InvcheckError, NetworkBlocked, PortMismatch, ScriptedModelError, ScriptInvalid
     from invcheck.faces import check_port, partial, port
     from invcheck.record import VerificationError, testing
-    from invcheck.sources import DriftingModel, ScriptedModel, step
+    from invcheck.request import AbortSignal, Request
+    from invcheck.sources import DriftingModel, ScriptedModel, fail, reply, step, tool_call
+    from invcheck.sources.replay import ReplayModel
     from invcheck.suite import Case, check
     from invcheck.trial import Trial
-    from invcheck.vocabulary import Chunk, Counts, Exchange, Fault, Finding, Reply, Text, Thinking, ToolCall, Usage, Verdict
+    from invcheck.vocabulary import (
+        Chunk,
+        Counts,
+        Delivery,
+        Exchange,
+        Fault,
+        Finding,
+        Framing,
+        Refusal,
+        Reply,
+        Text,
+        Thinking,
+        ToolCall,
+        ToolPart,
+        Usage,
+        Verdict,
+    )
 
 __all__ = [
+    "AbortSignal",
     "Absent",
     "Before",
     "Between",
@@ -71,6 +90,7 @@ __all__ = [
     "Cost",
     "Count",
     "Counts",
+    "Delivery",
     "Disjoint",
     "Distinct",
     "DriftingModel",
@@ -82,6 +102,7 @@ __all__ = [
     "Fields",
     "Finding",
     "Finish",
+    "Framing",
     "Implies",
     "InvcheckError",
     "IsJson",
@@ -93,8 +114,11 @@ __all__ = [
     "PortMismatch",
     "Predicate",
     "Raises",
+    "Refusal",
     "Regex",
+    "ReplayModel",
     "Reply",
+    "Request",
     "Requests",
     "SameAcrossRuns",
     "SameSet",
@@ -113,6 +137,7 @@ __all__ = [
     "Tokens",
     "ToolCall",
     "ToolCalled",
+    "ToolPart",
     "Trial",
     "Type",
     "Unchanged",
@@ -125,20 +150,41 @@ __all__ = [
     "__version__",
     "check",
     "check_port",
+    "fail",
     "partial",
     "port",
+    "reply",
     "step",
     "testing",
+    "tool_call",
 ]
 
 _HOMES = {
     "errors": ("InvcheckError", "NetworkBlocked", "PortMismatch", "ScriptInvalid", "ScriptedModelError"),
     "faces": ("check_port", "partial", "port"),
     "record": ("VerificationError", "testing"),
-    "sources": ("DriftingModel", "ScriptedModel", "step"),
+    "request": ("AbortSignal", "Request"),
+    "sources": ("DriftingModel", "ScriptedModel", "fail", "reply", "step", "tool_call"),
+    "sources.replay": ("ReplayModel",),
     "suite": ("Case", "check"),
     "trial": ("Trial",),
-    "vocabulary": ("Chunk", "Counts", "Exchange", "Fault", "Finding", "Reply", "Text", "Thinking", "ToolCall", "Usage", "Verdict"),
+    "vocabulary": (
+        "Chunk",
+        "Counts",
+        "Delivery",
+        "Exchange",
+        "Fault",
+        "Finding",
+        "Framing",
+        "Refusal",
+        "Reply",
+        "Text",
+        "Thinking",
+        "ToolCall",
+        "ToolPart",
+        "Usage",
+        "Verdict",
+    ),
 }
 
 
