@@ -13,6 +13,7 @@ from threading import Lock, Thread, current_thread, get_ident
 from typing import Protocol
 
 from invcheck import session
+from invcheck.arrivals import Arrivals
 from invcheck.errors import NotInTest
 from invcheck.vocabulary import Counts, Exchange, Finding, Json, Turns, Verdict, Waits
 
@@ -50,7 +51,7 @@ class Record:
     def __init__(self, seed: int = 0, clock: Waits | None = None) -> None:
         self.seed = seed
         self.clock = clock
-        self.turns: Turns | None = None
+        self.turns: Turns = Arrivals()
         self.process = _process()
         self.journal: list[dict[str, Json]] = []
         self.calls: list[dict[str, Json]] = []

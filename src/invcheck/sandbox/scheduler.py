@@ -82,6 +82,7 @@ class Wait:
 
 _waits: dict[int, Wait] = {}  # of all trials: a pool that an app keeps waits from one to the next
 _mutex = RLock()
+_choosing = False
 _held: Scheduler | None = None
 
 
@@ -91,7 +92,6 @@ class Scheduler:
     def __init__(self, clock: clock.VirtualClock) -> None:
         self._clock = clock
         self._unseen = Unseen()
-        self._choosing = False
         self._strangers: set[int] = set()
         if other_threads():
             self._strangers |= sys._current_frames().keys() - _waits.keys() - {get_ident()}  # noqa: SLF001  # its documented use
@@ -139,9 +139,10 @@ class Scheduler:
             wait.expires = clock.real_monotonic() + nanoseconds / clock.SECOND
         outer = _waits.get(ident)  # a signal's handler may wait within a wait
         (_held or self)._unseen.forget(ident)  # noqa: SLF001  # the trial in hand may be a later one
-        _waits[ident] = wait
         try:
-            turn()
+            with _mutex:
+                _waits[ident] = wait
+                turn()
             pause, most = _FIRST, _UNTIMED if wait.deadline is None and not wait.calls else _TIMED
             while not wait.lock.acquire(timeout=pause if _held else _NO_TRIAL):
                 turn()
@@ -154,17 +155,10 @@ class Scheduler:
                     _waits[ident] = outer
         return wait.over()
 
-    def choose(self) -> None:
-        """Let the next one go on, if all wait."""
-        if self._choosing:  # from a finalizer, in the middle of a choice
-            return
-        self._choosing = True
-        try:
-            stuck = self._stuck()
-            if stuck is not None:
-                _grant(self._next(stuck))
-        finally:
-            self._choosing = False
+    def choose(self) -> tuple[int, Wait] | None:
+        """Choose who goes on, if all wait."""
+        stuck = self._stuck()
+        return None if stuck is None else self._next(stuck)
 
     def _stuck(self) -> bool | None:
         """Say whether any thread is stuck where it cannot be seen; None where one is at work."""
@@ -177,13 +171,13 @@ class Scheduler:
             if self._unseen.works(ident, frame):
                 return None
             stuck = True
-        if any(wait.thread and wait.thread.ident not in frames and wait.thread.is_alive() for wait in _waits.values()):
+        if any(wait.thread and wait.thread.ident not in frames and wait.thread.is_alive() for wait in _waits.copy().values()):
             return None  # it is about to end, and who joins it to go on
         return stuck
 
     def _next(self, stuck: bool) -> tuple[int, Wait] | None:
         """Choose who goes on, and move time where nobody could otherwise."""
-        waits = sorted(((ident, wait) for ident, wait in _waits.items() if self.knows(ident)), key=lambda each: each[1].number)
+        waits = sorted(((ident, wait) for ident, wait in _waits.copy().items() if self.knows(ident)), key=lambda each: each[1].number)
         held = {wait for _, wait in waits if wait.held(stuck)}  # asked before who is over: a job wakes its loop, and is done after
         for one in waits:
             if one[1].over() or (one[1].deadline is not None and one[1].deadline <= self._clock.passed):
@@ -219,21 +213,27 @@ def waiting(ident: int) -> Wait | None:
 
 
 def turn() -> None:
-    """Let the next one go on, if there is one; without a trial everybody whose wait is over."""
+    """Let the next one go on, if there is one; of those that take no turns, and without a trial, everybody whose wait is over."""
+    global _choosing  # noqa: PLW0603  # one choice at a time
     with _mutex:
-        if _held is not None:
-            _held.choose()
-        for ident, wait in list(_waits.items()):
-            if (_held is None or not _held.knows(ident)) and (wait.over() or clock.real_monotonic() >= wait.expires):
-                _grant((ident, wait))
+        if _choosing:  # from a finalizer, in the middle of a choice
+            return
+        _choosing = True
+        try:
+            for ident, wait in _waits.copy().items():
+                if (_held is None or not _held.knows(ident)) and (wait.over() or clock.real_monotonic() >= wait.expires):
+                    _grant(ident, wait)
+            one = None if _held is None else _held.choose()
+            if one is not None:
+                _grant(*one)
+        finally:
+            _choosing = False
 
 
-def _grant(one: tuple[int, Wait] | None) -> None:
-    if one is not None:
-        ident, wait = one
-        wait.granted = True
-        del _waits[ident]
-        wait.lock.release()
+def _grant(ident: int, wait: Wait) -> None:
+    wait.granted = True
+    del _waits[ident]
+    wait.lock.release()
 
 
 def begin(scheduler: Scheduler | None) -> Scheduler | None:
@@ -245,15 +245,15 @@ def begin(scheduler: Scheduler | None) -> Scheduler | None:
     with _mutex:
         before, _held = _held, scheduler
         if scheduler is not None:
-            for ident, wait in _waits.items():
+            for ident, wait in _waits.copy().items():
                 if wait.deadline is not None:
                     scheduler.leave_out(ident)
         return before
 
 
 def _forked() -> None:
-    global _mutex  # noqa: PLW0603  # whoever held it is not in the child
-    _mutex = RLock()
+    global _mutex, _choosing  # whoever held it is not in the child
+    _mutex, _choosing = RLock(), False
     _waits.clear()
 
 
