@@ -18,7 +18,7 @@ from invcheck.record import Record
 from invcheck.request import AbortSignal
 from invcheck.sources import build, fixtures, read
 from invcheck.sources.recording import Fixture, Provenance, hash_of, prompt_hash
-from invcheck.sources.replay import ReplayModel, gathered
+from invcheck.sources.replay import Replay, ReplayModel, gathered
 from invcheck.vocabulary import Verdict
 
 HAND = Provenance("hand-written")
@@ -421,3 +421,13 @@ def test_a_bad_line_is_told_by_its_own_file(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(FixtureInvalid) as caught:
         read({"replay": "a.jsonl"}, load=str)
     assert str(caught.value).startswith("a.jsonl:2:15: the file ends within this line")
+
+
+@pytest.mark.parametrize(
+    ("found", "ordered"), [([turn("1")], True), ([said("a", "1")], False), ([said("a", "1"), turn("2", lane="x")], True)]
+)
+def test_order_matters_only_where_a_line_names_no_request(found: list[Fixture], ordered: bool) -> None:
+    """Calls that overlap are served by their requests; in turn, they have no order of their own."""
+    source = Replay(found, strict=True)
+    assert source.ordered is ordered
+    assert not source.twice(None)

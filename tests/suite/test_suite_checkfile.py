@@ -353,3 +353,9 @@ def test_reading_a_file_imports_nothing_of_the_users(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "1 False\n"
+
+
+def test_a_fixture_file_in_place_of_a_model_is_told_how(tmp_path: Path) -> None:
+    """The hint writes it out."""
+    text = "check: a\napp: shop.qa:answer\ncases: [{}]\nexpect: [{calls: 1}]\nmodel: fixtures/a.jsonl\n"
+    assert any("hint: write model: {replay: fixtures/a.jsonl}" in message for message in messages(tmp_path, text))
