@@ -272,6 +272,7 @@ OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "42"}
                 {"role": "tool", "content": [USED["content"][0]]},
             ]
         },
+        {"messages": [HI, CALL, {"role": "function", "tool_call_id": "c1", "name": "search", "content": "4"}]},
         {"messages": [HI], "examples": [HI, CALL]},
         {"earlier": [HI, CALL], "later": [RESULT, HI]},
         {"messages": [HI, CALL, RESULT], "tools": [{"type": "something_new"}]},

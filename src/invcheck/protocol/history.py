@@ -145,8 +145,7 @@ class _Reader:
         if kind in _ITEMS:
             self.elsewhere = self.elsewhere or kind in _ELSEWHERE
             if kind not in _ELSEWHERE:
-                named = kind in _CALLS and "namespace" not in message
-                name = _text(message.get("name")) if named else None
+                name = None if "namespace" in message else _text(message.get("name"))
                 self.entries.append(Entry("items", at, f"{here}.call_id", message.get("call_id"), name, result=kind in _RESULTS))
         elif role == "assistant":
             self.assistant(at, message, here)
