@@ -241,20 +241,28 @@ def test_lanes_are_asked_through_their_own_transport(post: Post) -> None:
         assert said == ["from b", "from a"]
 
 
-async def _two(request: Any, _signal: Any) -> AsyncIterator[Any]:
-    yield "one "
-    yield "two"
-    yield Reply((Text("one two"),))
+def _two(left: list[str]) -> Callable[..., AsyncIterator[Any]]:
+    async def factory(request: Any, signal: Any) -> AsyncIterator[Any]:
+        try:
+            yield "one "
+            yield "two"
+            yield Reply((Text("one two"),))
+        finally:
+            left.append("cleaned up")
+
+    return factory
 
 
 def test_a_response_that_is_closed_early_is_a_cancelled_call(module: Any) -> None:
     """Who leaves a stream has cancelled its call; the next call takes the next step."""
     with testing():
-        model = ScriptedModel(_two, "next")
+        left: list[str] = []
+        model = ScriptedModel(_two(left), "next")
         with module.Client(transport=model.transport(module=module)) as client, client.stream("POST", URL, json=STREAM) as found:
             for part in found.iter_raw():
                 if b"one " in part:
                     break
+        assert left == ["cleaned up"]
         assert model.counts == Counts(cancelled=1)
         assert b"next" in _sync(module)(model)[2]
 
@@ -262,7 +270,8 @@ def test_a_response_that_is_closed_early_is_a_cancelled_call(module: Any) -> Non
 def test_an_async_response_that_is_closed_early_is_a_cancelled_call(module: Any) -> None:
     """As the other one."""
     with testing():
-        model = ScriptedModel(_two)
+        left: list[str] = []
+        model = ScriptedModel(_two(left))
 
         async def leave() -> None:
             client = module.AsyncClient(transport=model.transport(module=module))
@@ -270,6 +279,7 @@ def test_an_async_response_that_is_closed_early_is_a_cancelled_call(module: Any)
                 async for part in found.aiter_raw():
                     if b"one " in part:
                         break
+            assert left == ["cleaned up"]
 
         asyncio.run(leave())
         assert model.counts == Counts(cancelled=1)

@@ -12,6 +12,7 @@ from invcheck.faces.wire.dialect import Dialect, unsaid
 from invcheck.faces.wire.openai_chat import openai_chat
 from invcheck.faces.wire.openai_responses import openai_responses
 from invcheck.faces.wire.sse import Event
+from invcheck.replies import call_id
 from invcheck.vocabulary import Refusal, ToolPart
 
 KEY = "req_0123456789abcdef_0"
@@ -93,6 +94,43 @@ def test_usage_that_is_not_known_is_not_told() -> None:
     }
 
 
+def test_usage_that_was_asked_for_is_null_until_the_end() -> None:
+    """With ``include_usage`` each chunk before has usage null, as the reference says."""
+    encoder = openai_chat.encoder({**ASKED, "stream_options": {"include_usage": True}}, KEY, None)
+    said = _said(encoder.chunk(Chunk(KEY, "a")) + encoder.end(Reply((Text("a"),), usage=Usage(1, 1))))
+    assert [chunk["usage"] and chunk["usage"]["total_tokens"] for chunk in said] == [None, None, None, 2]
+
+
+def test_usage_may_come_before_the_last_chunk() -> None:
+    """Some providers send it with the finish reason, and more chunks after it."""
+    head: Any = {"id": "i", "created": 0, "model": "m"}
+    last = {**head, "choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3}}
+    more = {**head, "choices": [], "usage": None}
+    assert openai_chat.join([Event(None, json.dumps(chunk)) for chunk in (last, more)])["usage"] == {"prompt_tokens": 3}
+
+
+def test_an_empty_text_is_a_content_and_no_text_is_none() -> None:
+    """A model that says nothing has said "", whole and streamed; a reply without a block has content null."""
+    for blocks, content in (((Text(""),), ""), ((), None)):
+        reply = Reply(blocks)
+        whole = openai_chat.whole(reply, ASKED, KEY)
+        assert whole["choices"][0]["message"]["content"] == content
+        encoder = openai_chat.encoder(ASKED, KEY, None)
+        assert openai_chat.join(encoder.end(reply) + encoder.done()) == whole
+
+
+@either
+def test_a_call_without_an_id_gets_the_same_one_whole_and_streamed(dialect: Dialect) -> None:
+    """The id is derived of the request and the call's place among the calls, as the waist derives it."""
+    reply = Reply((Text("x"), ToolCall("f", {}), ToolCall("g", {})), "tool_calls")
+    whole = dialect.whole(reply, ASKED, KEY)
+    encoder = dialect.encoder(ASKED, KEY, None)
+    events = encoder.start() + [e for call in reply.tool_calls for e in encoder.chunk(Chunk(KEY, tool_call=call))]
+    streamed = dialect.join(events + encoder.end(reply) + encoder.done())
+    ids = [[call.id for call in dialect.read(body).tool_calls] for body in (whole, streamed)]
+    assert ids == [[call_id(KEY, 0), call_id(KEY, 1)]] * 2
+
+
 def test_the_events_of_a_response_are_those_of_the_reference() -> None:
     """Created, in progress, item and part opened, deltas, and all of it closed again before the response is completed."""
     encoder = openai_responses.encoder(ASKED, KEY, None)
@@ -149,6 +187,7 @@ def test_a_response_repeats_what_the_request_said_of_it() -> None:
     whole = openai_responses.whole(Reply(), asked, KEY)
     assert {name: whole[name] for name in asked} == asked
     assert (whole["model"], whole["tool_choice"], whole["created_at"]) == ("invcheck", "auto", 1893456000)
+    assert (whole["parallel_tool_calls"], whole["text"]) == (True, {"format": {"type": "json_object"}})
 
 
 def test_text_and_refusal_that_follow_each_other_are_parts_of_one_message() -> None:
