@@ -127,6 +127,8 @@ def test_a_call_of_a_double_becomes_a_fixture() -> None:
         made = fixture_of(model.calls[0], RECORDED, label="first", ignore=["user"])
     request = {"prompt": "hello", "user": "u1"}
     assert made == Fixture(RECORDED, Reply((Text("hi"),), usage=Usage(1, 2)), request, ignore=("user",), label="first")
+    laned = Exchange(0, "qa", {}, Reply(), State.SERVED)
+    assert (fixture_of(laned, RECORDED).lane, fixture_of(laned, RECORDED, lane="x").lane) == ("qa", "x")
     with pytest.raises(DoubleError, match="got none"):
         fixture_of(Exchange(0, None, {}, None, State.REFUSED), RECORDED)
 
@@ -138,6 +140,12 @@ def test_what_a_fixture_holds_cannot_be_changed() -> None:
     request["messages"].append(1)
     assert made.request == {"messages": []}
     assert isinstance(made.request, FrozenDict)
+    message = {"role": "assistant", "content": "a"}
+    body: dict[str, Any] = {"model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    wired = Fixture(RECORDED, body=body, dialect="openai.chat")
+    body["model"] = "other"
+    assert wired.body == {**body, "model": "m"}
+    assert isinstance(wired.body, FrozenDict)
     with pytest.raises(TypeError, match="frozen"):
         made.request["messages"].append(1)
 

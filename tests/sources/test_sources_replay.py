@@ -114,6 +114,8 @@ def test_what_is_ignored_may_differ() -> None:
     with pytest.raises(FixtureInvalid, match="it holds the hash of a request and not the request, so user cannot be ignored"):
         gathered(Fixture(HAND, Reply(), request_hash=hash_of({"prompt": "a"})), ignore=["user"])
     assert gathered(turn("1"), ignore=["user"]) == (turn("1"),)
+    bare = Fixture(HAND, Reply(), request_hash=hash_of({"prompt": "a"}), ignore=("user",))
+    assert gathered(bare, ignore=["user"]) == (bare,)
 
 
 def test_one_that_is_not_strict_takes_a_recording_of_the_same_prompt() -> None:
@@ -122,6 +124,14 @@ def test_one_that_is_not_strict_takes_a_recording_of_the_same_prompt() -> None:
         model = ReplayModel(said("a", "1"), said("a", "2"), said("b", "3", optional=True), strict=False)
         assert [ask(model, "a", max_tokens=9), ask(model, "a")] == ["1", "2"]
         refused(model, "PROMPT_CHANGED", prompt="c", max_tokens=8)
+
+
+def test_one_that_is_not_strict_prefers_the_exact_recording() -> None:
+    """Wherever it stands in the file."""
+    other = Fixture(RECORDED, Reply((Text("1"),)), {"prompt": "a", "max_tokens": 9})
+    with testing():
+        model = ReplayModel(other, said("a", "2"), strict=False)
+        assert [ask(model, "a"), ask(model, "a")] == ["2", "1"]
 
 
 def test_only_the_lines_with_these_labels_answer() -> None:
@@ -323,6 +333,9 @@ def test_recordings_that_were_not_used_are_a_finding() -> None:
         ask(ReplayModel("".join(fixtures.line(turn(str(n))) for n in range(11))), "a")
     assert found[0].message == f"10 of 11 recordings were not used: {', '.join(f'<text>:{n}' for n in range(2, 10))} and 2 more"
     assert found[0].got == "1 call"
+    with ending("SCRIPT_UNUSED") as (_, found):
+        ReplayModel("".join(fixtures.line(turn(str(n))) for n in range(8)))
+    assert found[0].message.endswith("<text>:7, <text>:8")
     with ending("SCRIPT_UNUSED", "SCRIPT_UNUSED") as (_, found):
         ReplayModel(turn("1", lane="a"), turn("1", lane="b"))
     assert found[0].message == '1 of 1 recording was not used on lane "a": a recording'

@@ -132,7 +132,7 @@ def without(request: Mapping[str, Json], ignore: Iterable[str]) -> Mapping[str, 
     for name in ignore:
         first, _, rest = name.partition(".")
         inner = request.get(first)
-        if first in request and (not rest or isinstance(inner, Mapping)):
+        if not rest or isinstance(inner, Mapping):
             left = without(inner, [rest]) if isinstance(inner, Mapping) and rest else None
             request = {key: left if key == first else value for key, value in request.items() if key != first or left}
     return request

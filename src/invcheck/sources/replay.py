@@ -181,7 +181,7 @@ def gathered(
     recordings: Recordings, *, ignore: Sequence[str] = (), only: Sequence[str] | None = None, optional: bool = False
 ) -> tuple[Fixture, ...]:
     """Read and choose the recordings of a double, once for doubles that are built in every trial; see `ReplayModel`."""
-    for name, given in (("ignore", ignore), ("only", only or ())):
+    for name, given in (("ignore", ignore), ("only", only)):
         if isinstance(given, str):
             raise DoubleError(f"{name} is a list of names, got {given!r}")
     found = list(_read(recordings))
