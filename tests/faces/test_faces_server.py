@@ -455,6 +455,8 @@ def test_a_client_that_leaves_before_it_has_asked_asks_nothing(record: Record) -
     with Server(model) as served:
         with socket.create_connection(("127.0.0.1", served.port)) as connection:
             connection.sendall(b"POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n{")
+            connection.shutdown(socket.SHUT_WR)
+            assert connection.recv(10) == b""
         post(served, "/v1/messages/count_tokens", {})
     assert model.calls == ()
 
@@ -472,6 +474,27 @@ def test_a_server_that_ends_leaves_nothing(record: Record) -> None:
         assert again == served
         assert post(again, CHAT, {})[0] == 200
     server.close()
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_a_server_that_ends_cancels_what_is_under_way(record: Record, streams: bool) -> None:
+    """A step that still waits is cancelled, and cleans up."""
+    cleaned = []
+
+    async def waits(request: Any) -> Any:
+        yield "hel"
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cleaned.append(True)
+
+    begun, model = threading.Event(), ScriptedModel(waits)
+    with Server(model) as served, socket.create_connection(("127.0.0.1", served.port)) as waiting:
+        body = json.dumps({"stream": streams}).encode()
+        waiting.sendall(b"POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        assert begun.wait(10)
+    assert (counts(model), cleaned) == ((0, 0, 1, 0), [True])
 
 
 def test_only_loopback_answers(record: Record) -> None:

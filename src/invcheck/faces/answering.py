@@ -7,6 +7,7 @@ itself: in process both reach the app as they are.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -176,11 +177,8 @@ class _Exchange:
         async def turn_away() -> None:
             raise error
 
-        try:
+        with suppress(ScriptedModelError):  # the one that turns it away, now entered
             await self._double.answer(call, render=faults.exception, pause=turn_away)
-        except ScriptedModelError as raised:
-            if raised is not error:
-                raise
         return bodies.failed(fault, self._dialect, call.request.id)
 
 

@@ -144,7 +144,7 @@ async def _sent(answer: Answer, send: Send) -> Break | None:
 
 async def _broken(breaks: Break, transport: asyncio.Transport, receive: Receive) -> None:
     """Keep silent for as long as a break says, unless the client leaves before, and close the connection without an end."""
-    gone = asyncio.ensure_future(_gone(receive))
+    gone = asyncio.ensure_future(receive())  # the request is here, so that all that can come is its end
     if breaks.seconds:
         loop: Any = asyncio.get_running_loop()
         await asyncio.wait([gone, loop.silence(min(breaks.seconds, SILENCE))], return_when=asyncio.FIRST_COMPLETED)
@@ -153,11 +153,6 @@ async def _broken(breaks: Break, transport: asyncio.Transport, receive: Receive)
         transport.abort()
     transport.close()
     await gone
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _headers(answer: Answer) -> list[tuple[bytes, bytes]]:

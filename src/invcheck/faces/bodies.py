@@ -92,7 +92,7 @@ def unanswered(fault: Fault) -> Answer:
 
 
 def broken(fault: Fault, dialect: Dialect, body: Mapping[str, Json], request_id: str, *, streams: bool) -> Answer:
-    """Give the reply of a fault of delivery up to where it breaks; where nothing of it is sent there is no answer at all.
+    """Give the reply of a fault of delivery up to where it breaks.
 
     A stream error is the dialect's own event after the last whole one that fits, and where nothing streams the error alone.
     """
@@ -109,12 +109,10 @@ def broken(fault: Fault, dialect: Dialect, body: Mapping[str, Json], request_id:
     left = delivery.cut_at(fault, b"".join(parts))
     kept_parts: list[bytes | Break] = []
     for part in parts:
-        if left < len(part):
-            if fault.kind != "stream-error" and left:
-                kept_parts.append(part[:left])
-            break
-        kept_parts.append(part)
-        left -= len(part)
+        kept = part[:left]
+        left -= len(kept)
+        if kept and (kept == part or fault.kind != "stream-error"):
+            kept_parts.append(kept)
     if fault.kind == "stream-error":
         kept_parts.append(framed(dialect.encoder(body, request_id).error(fault), dialect, framing))
     elif fault.kind != "truncated":

@@ -17,7 +17,7 @@ from types import CodeType, FrameType
 
 from invcheck import record as records
 from invcheck.record import Record
-from invcheck.sandbox import ambient, clock, scheduler, stdtime, unseen, waits
+from invcheck.sandbox import ambient, clock, scheduler, serving, stdtime, unseen, waits
 from invcheck.vocabulary import Finding, Verdict
 
 PATIENCE = 2.0
@@ -86,8 +86,8 @@ def _settle(record: Record) -> None:
 
 
 def _others() -> list[tuple[int, FrameType]]:
-    own = get_ident()
-    return [(ident, _seen(frame)) for ident, frame in sys._current_frames().items() if ident != own]  # noqa: SLF001  # its documented use
+    ours = {get_ident(), *serving.threads}
+    return [(ident, _seen(frame)) for ident, frame in sys._current_frames().items() if ident not in ours]  # noqa: SLF001  # its documented use
 
 
 def _seen(frame: FrameType) -> FrameType:
