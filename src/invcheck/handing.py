@@ -69,7 +69,8 @@ class Handing:
     async def _broken(self, call: Call, fault: Fault, render: Render) -> Reply:
         """Hand over what arrives of a reply that a fault breaks, and raise what the fault is; a silent end raises nothing."""
         if fault.reply is not None:
-            fault = replies.breaking(fault, self._completed(call, fault.reply))
+            how = delivery.merged(fault.reply.delivery, self._delivery)
+            fault = replies.breaking(fault, self._completed(call, fault.reply), how)
         call.outcome = fault
         if call.raw or fault.reply is None:
             raise render(fault)

@@ -12,7 +12,7 @@ from invcheck.errors import DoubleError
 from invcheck.freeze import FrozenDict, frozen
 from invcheck.show import show
 from invcheck.snapshot import snapshot
-from invcheck.vocabulary import Block, Fault, Json, Outcome, Refusal, Reply, Text, Thinking, ToolCall, Usage
+from invcheck.vocabulary import Block, Delivery, Fault, Json, Outcome, Refusal, Reply, Text, Thinking, ToolCall, Usage
 
 MOST = 2**53 - 1
 """The largest number of tokens: the largest integer that every JSON reader keeps exactly (RFC 8259 §6)."""
@@ -120,11 +120,9 @@ def text(given: str) -> Reply:
     return Reply((Text(given),))
 
 
-def breaking(fault: Fault, reply: Reply) -> Fault:
-    """Give the fault with the reply that it breaks, as it would have been handed over."""
-    kept = fault.reply
-    how = Reply() if kept is None else kept
-    return replace(fault, reply=replace(reply, delivery=how.delivery, framing=how.framing))
+def breaking(fault: Fault, reply: Reply, how: Delivery) -> Fault:
+    """Give the fault with the reply that it breaks, as it would have been handed over: completed, and delivered so."""
+    return replace(fault, reply=replace(reply, delivery=how, framing=None if fault.reply is None else fault.reply.framing))
 
 
 def of_text(text: str, usage: Usage | None, request: bytes) -> tuple[Reply, Json]:
