@@ -434,6 +434,15 @@ def test_tools_are_told_by_every_dialect_and_only_where_all_can_be() -> None:
     assert tools_of({}) is None
 
 
+def test_a_namespace_offers_what_it_holds() -> None:
+    """By the names of its tools, where all of them can be told; no other tool is looked into."""
+    inner = [{"type": "function", "name": "a"}]
+    assert tools_of({"tools": [{"type": "namespace", "name": "shop", "tools": inner}]}) == {"a"}
+    assert tools_of({"tools": [{"type": "namespace", "name": "shop", "tools": [*inner, {"type": "tool_search"}]}]}) is None
+    assert tools_of({"tools": [{"type": "namespace", "name": "shop", "tools": None}]}) == {"shop"}
+    assert tools_of({"tools": [{"type": "bundle", "name": "shop", "tools": inner}]}) == {"shop"}
+
+
 def test_a_refusal_tells_the_first_complaint_and_counts_the_rest() -> None:
     """Rule, path into the observation, expected and got are fields; it pickles."""
     found = complaints({"messages": [HI, CALL, {"role": "tool", "tool_call_id": "c9", "content": "4"}, BYE]})
