@@ -15,7 +15,7 @@ from invcheck import Exchange, Fault, Reply, ScriptedModel, Text, Thinking, Tool
 from invcheck.errors import DoubleError, FixtureInvalid, ScriptInvalid
 from invcheck.faults import KINDS
 from invcheck.freeze import FrozenDict
-from invcheck.sources import fixtures
+from invcheck.sources import fixtures, writing
 from invcheck.sources.recording import Fixture, Provenance, fixture_of, hash_of, prompt_hash, prompt_of, without
 from invcheck.vocabulary import Delivery, Framing, Place, Refusal, State
 
@@ -244,6 +244,23 @@ def test_a_fixture_of_code_is_held_to_the_same_rules(outcome: Any, says: str) ->
     """What no file may say cannot be built either."""
     with pytest.raises(DoubleError, match=says):
         Fixture(RECORDED, outcome)
+
+
+def test_a_reply_is_printed_by_its_parts() -> None:
+    """In blocks only where their order says more; what a reader would add itself is left out."""
+    call = ToolCall("f", {"x": 1}, "c1")
+    whole = Reply((Thinking("hm"), Text("a"), Refusal("no"), call), "tool_calls", Usage(7))
+    assert writing.reply(whole) == {
+        "text": "a",
+        "thinking": "hm",
+        "refusal": "no",
+        "tool_calls": [{"name": "f", "arguments": {"x": 1}, "id": "c1"}],
+        "usage": {"input_tokens": 7},
+    }
+    turned = {"blocks": [{"tool_call": {"name": "f", "arguments": {}}}, {"text": "a"}], "finish": None, "usage": None}
+    assert writing.reply(Reply((ToolCall("f", {}), Text("a")), None, Usage())) == turned
+    assert writing.reply(Reply((Text("a"),), delivery=Delivery("words"))) == {"text": "a", "chunks": "words", "latency": 0.0, "pace": 0.0}
+    assert writing.reply(Reply((Text(""),), framing=Framing("\r"))) == {"framing": {"newline": "cr"}}
 
 
 # parse after print gives what was printed

@@ -131,6 +131,9 @@ def test_a_reply_says_what_it_refuses_and_how_it_travels() -> None:
     assert (held.delivery, held.framing) == (Delivery("words"), Framing("\r", comments=True, pings=True, done=False, headers={"x-a": "b"}))
     assert _READ.reply({"blocks": blocks}, "$").finish == "tool_calls"
     assert _READ.reply({"chunks": 3}, "$").delivery == Delivery(3)
+    assert _READ.reply({}, "$").blocks == (Text(""),)
+    assert _READ.reply({"tool-calls": [{"name": "f"}]}, "$").blocks == (ToolCall("f", {}),)
+    assert _READ.reply({"thinking": "hm", "refusal": "no"}, "$").blocks == (Thinking("hm"), Refusal("no"))
 
 
 def test_a_fault_says_what_it_sends_and_what_it_breaks() -> None:
@@ -293,7 +296,7 @@ WRONG: list[tuple[Any, str, str]] = [
     ({"script": [{"reply": {"framing": {"pings": 1}}}]}, "$.script[0].reply.framing.pings", "pings is true or false"),
     ({"script": [{"reply": {"framing": {"headers": {"a": 1}}}}]}, "$.script[0].reply.framing.headers.a", "text is needed"),
     ({"script": [{"reply": {"blocks": "a"}}]}, "$.script[0].reply.blocks", "blocks is a list"),
-    ({"script": [{"reply": {"blocks": [{}]}}]}, "$.script[0].reply.blocks[0]", "a block has one of"),
+    ({"script": [{"reply": {"blocks": [{}]}}]}, "$.script[0].reply.blocks[0]", "refusal; got none"),
     ({"script": [{"reply": {"blocks": [{"text": "a", "refusal": "b"}]}}]}, "$.script[0].reply.blocks[0]", "got text and refusal"),
     ({"script": [{"reply": {"blocks": [{"tool-call": {}}]}}]}, "$.script[0].reply.blocks[0].tool-call.name", "text is needed"),
     ({"script": [{"reply": {"blocks": [], "text": "a"}}]}, "$.script[0].reply.text", "nothing stands beside them"),
