@@ -181,15 +181,34 @@ def test_a_stream_that_is_left_is_a_cancelled_call(record: Record, body: bytes) 
     assert [call.state for call in model.calls] == ["served" if body == WHOLE else "cancelled"]
 
 
+def test_who_has_the_last_chunk_is_served(record: Record) -> None:
+    """A client need not read the events that only end a stream."""
+    model = ScriptedModel("word")
+    parts = answer(model, asked(body=STREAM)).parts
+    assert b'"word"' in [next(parts), next(parts)][1]
+    parts.close()
+    assert [call.state for call in model.calls] == ["served"]
+
+
 def test_an_async_stream_that_is_left_is_a_cancelled_call(record: Record) -> None:
-    """As without an event loop."""
-    model = ScriptedModel(reply("two words", chunks="words"))
+    """As without an event loop, and what answered it has cleaned up before who leaves goes on."""
+    cleaned = []
+
+    async def waits(request: Any) -> Any:
+        try:
+            yield "hel"
+            yield "lo"
+        finally:
+            await asyncio.sleep(0)
+            cleaned.append(True)
 
     async def leave() -> None:
         parts = (await aanswer(model, asked(body=STREAM))).parts
         await anext(parts)
         await parts.aclose()
+        assert cleaned == [True]
 
+    model = ScriptedModel(waits)
     asyncio.run(leave())
     assert [call.state for call in model.calls] == ["cancelled"]
 
