@@ -341,6 +341,27 @@ def test_silence_is_bounded(record: Record) -> None:
         client.post(f"{served}{CHAT}", json={})
 
 
+def test_no_silence_is_longer_than_what_a_test_can_wait(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the script says, a client without a time-out sees its connection go."""
+    monkeypatch.setattr("invcheck.faces.asgi.SILENCE", 0.02)
+    with Server(ScriptedModel(fail("timeout"))) as served, httpx2.Client(timeout=10) as client, pytest.raises(httpx2.RemoteProtocolError):
+        client.post(f"{served}{CHAT}", json={})
+
+
+def test_a_connection_serves_many_requests(record: Record) -> None:
+    """It stays open for as long as the client wants, as a provider's does."""
+    with Server(ScriptedModel("one", "two")) as served:
+        client = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+        sockets = []
+        for _ in range(2):
+            client.request("POST", CHAT, b"{}")
+            sockets.append(client.sock)
+            with client.getresponse() as answer:
+                assert answer.read()
+        client.close()
+    assert sockets[0] is sockets[1]
+
+
 def test_a_connection_fails_before_any_answer(record: Record) -> None:
     """The client sees its connection reset."""
     with Server(ScriptedModel(fail("connection"))) as served, pytest.raises(ConnectionResetError):

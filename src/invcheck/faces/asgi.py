@@ -150,7 +150,6 @@ async def _broken(breaks: Break, transport: asyncio.Transport, receive: Receive)
         await asyncio.wait([gone, loop.silence(min(breaks.seconds, SILENCE))], return_when=asyncio.FIRST_COMPLETED)
     if breaks.fault.kind == "connection":
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-        transport.abort()
     transport.close()
     await gone
 
