@@ -215,6 +215,7 @@ def test_the_first_difference_is_told(when: object, difference: tuple[str, str, 
         ({"prompt": "hi"}, "$.prompt"),
         ({"limit": 8, "question": "hi"}, "$.question"),
         ({"limit": 8}, "$"),
+        ({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "bye"}]}, "$.messages[0].content"),
         ({"my rows": [1, {"role": "user", "content": "hi"}, "x"]}, "$['my rows'][1].content"),
     ],
 )
@@ -307,11 +308,12 @@ def test_the_step_that_would_have_fitted_is_named() -> None:
 
 
 def test_else_the_nearest_step_is_named() -> None:
-    """The one of which most agrees, with the place where it differs; none where nothing agrees."""
+    """The first of those of which most agrees, with the place where it differs; none where nothing agrees."""
+    wants = [{"n": 2, "m": 2}, {"n": 2, "m": 1, "o": 9}, {"n": 2, "m": 1, "o": 8}, {"n": 2, "m": 3}]
     with opened(Record()):
-        model = ScriptedModel(step("a", when="hi"), step("b", when={"n": 2, "m": 1, "o": 9}), step("c", when={"n": 2, "m": 2}), "d")
+        model = ScriptedModel(step("a", when="hi"), *(step("b", when=want) for want in wants), "d")
         near = told(model, {"n": 2, "m": 1, "o": 3})
-        assert near.endswith('; the nearest other is step 2 ("b"), which differs first at $.o')
+        assert near.endswith('; the nearest other is step 3 ("b"), which differs first at $.o')
         assert near.count("\n") == 0
         assert told(model, {"n": 7}).endswith('expected a text with "hi", got ""')
 
