@@ -529,6 +529,7 @@ def test_of_a_class_it_gives_a_class() -> None:
 
 SOURCE = '''
 import functools
+from textwrap import shorten
 COUNT = 1
 def complete(prompt: str, *, limit: int = 8) -> str:
     raise OSError
@@ -556,6 +557,7 @@ def test_of_a_module_it_gives_a_module() -> None:
         assert shop.greet("Ada") == "hellohello2"
         assert asyncio.run(shop.agreet("Ada")) == "hellohello3"
         assert (shop.greet.mark, shop.greet.__doc__, shop.greet.__kwdefaults__) == ("kept", "Greet.", {"times": 2})
+        assert shop.shorten("far too long", 8, placeholder="") == "far too"
         assert real.COUNT == 1
         assert partial(real, complete=lambda prompt, *, limit=8: "x").greet("Ada", times=1) == "x2"
         with pytest.raises(OSError):  # noqa: PT011  # it has no words

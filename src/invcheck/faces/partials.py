@@ -113,7 +113,7 @@ def _answer(real: Any, name: str, answer: Any, spoken: str) -> _Part:
     if not isinstance(answer, Plain | Double):
         return _Part(name, _function(declared, name, answer, spoken), bound=bound)
     form = _form(declared, name)
-    if form.returns is None or form.returns is type(None) or is_self(form.returns):
+    if form.returns is type(None) or is_self(form.returns):
         raise PortMismatch(f"{spoken}.{name} gives nothing that a reply could be: {form}", hint="answer it by a function")
     double, lane = (answer._whom(), answer._lane_name) if isinstance(answer, Plain) else (answer, None)  # noqa: SLF001  # a face of the double; it tells whose
     return _Part(name, getattr(port(double, declared, lane=lane), name), bound=bound)
