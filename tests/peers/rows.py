@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from invcheck import Fault, Reply, Text
-from invcheck.vocabulary import Delivery
 
 SAID = " ".join(f"part {n}" for n in range(1, 25))
-REPLY = Reply((Text(SAID),), delivery=Delivery("words"))
+REPLY = Reply((Text(SAID),))
 HALF = 1800
 """Bytes of a streamed body after which a fault of delivery breaks it: in every dialect some of the text has arrived, and no finish reason."""
 

@@ -52,7 +52,7 @@ class Transport:
 
     def play(self, row: Row, dialect: str, ask: Ask) -> Seen:
         with invcheck.testing():
-            double = ScriptedModel(*row.steps)
+            double = ScriptedModel(*row.steps, chunks="words")
             made = double.anthropic if dialect == "messages" else double.openai
             return _told(ask(client=made(timeout=row.timeout)), double)
 
@@ -64,7 +64,7 @@ class Server:
 
     def play(self, row: Row, dialect: str, ask: Ask) -> Seen:
         with invcheck.testing():
-            double = ScriptedModel(*row.steps)
+            double = ScriptedModel(*row.steps, chunks="words")
             with double.serve() as served:
                 return _told(ask(base_url=served.anthropic if dialect == "messages" else served.openai, timeout=row.timeout), double)
 
