@@ -21,7 +21,7 @@ PYTHONS = ["3.11", "3.12", "3.13"]
 
 def test_a_pin_is_a_name_and_a_version() -> None:
     """Versions only: no address, no range, no option, each name once, in order."""
-    names = [re.fullmatch(r"([a-z0-9-]+)==[0-9][0-9.]*", line) for line in LINES]
+    names = [re.fullmatch(r"([a-z0-9-]+)==[0-9][0-9.]*(\.?post[0-9]+)?", line) for line in LINES]
     assert all(names)
     assert [name[1] for name in names if name] == sorted({name[1] for name in names if name})
 

@@ -87,7 +87,7 @@ def test_every_assertion_stands_in_the_readme(key: str) -> None:
     assert re.search(rf"`{re.escape(key)}\b", README)
 
 
-@pytest.mark.parametrize("command", ["run", "list", "merge", "schema"])
+@pytest.mark.parametrize("command", ["run", "list", "merge", "schema", "serve"])
 def test_every_command_stands_in_the_readme(command: str) -> None:
     """Every command is in the README's table and answers `--help`."""
     assert f"| `invcheck {command}" in README
@@ -108,12 +108,12 @@ def test_the_script_of_the_readme_answers_as_it_says() -> None:
     names = {"fakes:echo": lambda request: request["prompt"], "fakes:Unavailable": ZeroDivisionError, "fakes:SlowDown": SlowDown}
     with testing():
         model = build(yaml(text, "README.md")[0]["model"], load=names.__getitem__)
-        said = [_asked(model, f"turn {n}") for n in range(10)]
+        said = [_asked(model, f"turn {n} of a refund") for n in range(13)]
         replies = [call.outcome for call in model.calls if isinstance(call.outcome, Reply)]
-        assert (replies[2].finish, replies[3].tool_calls[0].name) == ("length", "search")
+        assert (replies[2].finish, replies[3].thinking, replies[4].tool_calls[0].name) == ("length", "Hm.", "search")
     assert said == [
-        "a text", '{"answer": "Yes.", "cites": ["d1"]}', "bill", "", "turn 4",
-        "ModelConnectionError", "SlowDown", "ZeroDivisionError", "last", "ModelTimeout",
+        "a text", '{"answer": "Yes.", "cites": ["d1"]}', "bill", "By mail.", "", "turn 5 of a refund",
+        "ModelConnectionError", "SlowDown", "ModelConnectionError", "found", "ZeroDivisionError", "last", "ModelTimeout",
     ]  # fmt: skip
 
 

@@ -92,13 +92,8 @@ def whole(least: int) -> Callable[[str], int | None]:
 
 
 def port(text: str) -> int | None:
-    """Read the number of a port; 0 is one that is free.
-
-    >>> port("8080"), port("65536")
-    (8080, None)
-    """
-    number = whole(0)(text)
-    return number if number is not None and number < 1 << 16 else None
+    """Read the number of a port, at most 65535; 0 is one that is free."""
+    return number if (number := whole(0)(text)) is not None and number < 1 << 16 else None
 
 
 def jobs(text: str) -> int | None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from anthropic import Anthropic, AsyncAnthropic
     from openai import AsyncOpenAI, OpenAI
 
+    from invcheck.faces.server import Server
+
 P = TypeVar("P")
 
 
@@ -132,6 +134,12 @@ class Faced(Double, Plain):
         from invcheck.faces import clients  # noqa: PLC0415  # as above
 
         return clients.async_anthropic(self, lane=lane, **options)
+
+    def serve(self, *, port: int = 0, lane: str | None = None) -> Server:
+        """Serve this double on a port of 127.0.0.1 for the length of a block, for whatever speaks HTTP; see `invcheck.faces.server`."""
+        from invcheck.faces.server import Server  # noqa: PLC0415  # most doubles answer in process
+
+        return Server(self, port=port, lane=lane)
 
     def _declared(self, name: str | None) -> None:
         lanes = self._source.lanes
