@@ -119,6 +119,12 @@ def test_variables_stand_for_the_options(serving: Serving, monkeypatch: pytest.M
     assert serving("script: []\n")[1].startswith("export OPENAI_BASE_URL=")
 
 
+def test_a_misspelt_variable_is_refused(said: Said, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by every command: it would silently change what was meant."""
+    monkeypatch.setenv("INVCHECK_PROT", "80")
+    assert said("serve", "s.yaml") == (2, "", "error: INVCHECK_PROT is no variable of invcheck\n  hint: did you mean INVCHECK_PORT?\n")
+
+
 @pytest.mark.parametrize(
     ("script", "words", "told"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import logging
 import re
 import shutil
 import socket
@@ -516,6 +517,16 @@ def test_a_server_that_ends_cancels_what_is_under_way(record: Record, streams: b
         waiting.sendall(b"POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
         assert begun.wait(10)
     assert (counts(model), cleaned) == ((0, 0, 1, 0), [True])
+
+
+def test_a_server_logs_nothing_where_the_app_logs(held: Record, caplog: pytest.LogCaptureFixture) -> None:
+    """What went wrong stands in the record; another server's words are left alone."""
+    with Server(ScriptedModel(fail(KeyError("gone")))) as served:
+        raw(served, b"hello?\r\n\r\n")
+        post(served, CHAT, {})
+        assert [entry.name for entry in caplog.records if entry.levelno >= logging.INFO] == []
+        logging.getLogger("uvicorn.error").warning("the app's own")
+    assert [entry.message for entry in caplog.records if entry.name == "uvicorn.error"] == ["the app's own"]
 
 
 def test_only_loopback_answers(record: Record) -> None:

@@ -161,6 +161,38 @@ def test_a_server_is_busy_from_the_first_byte_to_the_answer() -> None:
     assert not serving.threads
 
 
+def test_what_the_kernel_holds_for_a_server_keeps_it_busy() -> None:
+    """A loop that still sleeps although something has arrived does not rest."""
+    loop = ServerLoop()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        loop.add_reader(ours, bool)
+        loop._polls.resting = True
+        assert loop.rests()
+        theirs.send(b"a")
+        assert not loop.rests()
+        loop.remove_reader(ours)
+    loop.close()
+
+
+def test_opening_a_server_moves_no_time(record: Record) -> None:
+    """Another thread of the app that sleeps meanwhile goes on sleeping."""
+    woken: list[float] = []
+
+    def sleeps() -> None:
+        time.sleep(5)
+        woken.append(elapsed(record))
+
+    sleeper = threading.Thread(target=sleeps)
+    sleeper.start()
+    time.sleep(1)
+    with Server(ScriptedModel()):
+        assert elapsed(record) == 1
+    assert woken == []
+    sleeper.join()
+    assert woken == [5.0]
+
+
 def test_timers_of_a_server_pass_at_once_and_silences_do_not() -> None:
     """An hour of a step takes nothing, a silence its real time."""
 

@@ -13,7 +13,7 @@ from threading import Thread, get_ident
 from typing import Any
 
 from invcheck import record
-from invcheck.sandbox import clock, scheduler, serving
+from invcheck.sandbox import clock, serving, waits
 
 
 class _Selector(selectors.DefaultSelector):
@@ -90,31 +90,23 @@ class ServerLoop(selector_events.BaseSelectorEventLoop):
 
     def serve(self, server: Callable[[ServerLoop], Coroutine[Any, Any, None]]) -> None:
         """Run a server in this thread until it ends, and close the loop."""
-        serving.threads.add(get_ident())
         serving.loops.append(self)
         try:
             self.run_until_complete(server(self))
         finally:
             serving.loops.remove(self)
-            serving.threads.discard(get_ident())
             self.close()
 
 
 def start(target: Callable[..., None], *args: Any) -> None:
     """Begin a thread of ours, which takes no turns with those of the app."""
-    held, ident = scheduler.current(), get_ident()
 
     def runs() -> None:
-        if held is not None:
-            held.leave_out(get_ident())
-        target(*args)
+        serving.threads.add(get_ident())
+        try:
+            target(*args)
+        finally:
+            serving.threads.discard(get_ident())
 
-    thread = Thread(target=runs, name="invcheck-server", daemon=True)
-    if held is None:
-        thread.start()
-        return
-    held.leave_out(ident)  # or the new thread would begin when all others wait, as one of the app's
-    try:
-        thread.start()
-    finally:
-        held.take_in(ident)
+    # as outside of a trial: it begins at once, and does not wait until all threads of the app wait
+    waits._start(Thread(target=runs, name="invcheck-server", daemon=True))  # noqa: SLF001  # its own room
