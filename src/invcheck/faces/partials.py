@@ -122,8 +122,7 @@ def _answer(real: Any, name: str, answer: Any, spoken: str) -> _Part:
 def _declared(kind: type, name: str, held: Any, *, bound: bool) -> Any:
     """A class that declares this one method as the real one is written, as a Protocol would."""
     home = next((cls for cls in kind.__mro__ if name in vars(cls)), kind)
-    told = isinstance(held, staticmethod | classmethod) or (isinstance(held, FunctionType) and held.__name__ == name)
-    written = held if told else _stand_in(held, name)
+    written = held if isinstance(held, staticmethod | classmethod) else _stand_in(held, name)
     space = {
         name: written if bound or not isinstance(written, FunctionType) else staticmethod(written),
         "__module__": home.__module__,
