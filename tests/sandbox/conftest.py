@@ -1,10 +1,17 @@
 """The sandbox, installed once in the test process, with the network cut in trials only."""
 
+import random
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
+from invcheck.record import Record
 from invcheck.sandbox import box
+
+Schedules: TypeAlias = Callable[[Callable[[Record], object], int], list[tuple[object, Record]]]
 
 ROOT = Path(__file__).parents[2]
 
@@ -13,3 +20,21 @@ ROOT = Path(__file__).parents[2]
 def installed() -> None:
     """Install the sandbox the way an in-process user does."""
     box.install(ROOT, armed=False)
+
+
+@pytest.fixture
+def schedules() -> Iterator[Schedules]:
+    """Runs an app in many trials, each at another pace of switching threads: what it gave, and the record."""
+    before = sys.getswitchinterval()
+
+    def run(app: Callable[[Record], object], times: int) -> list[tuple[object, Record]]:
+        pace, seen = random.Random(7), []
+        for _ in range(times):
+            sys.setswitchinterval(pace.choice([1e-6, 1e-5, 1e-4, 5e-3]))
+            record = Record()
+            with box.trial(record):
+                seen.append((app(record), record))
+        return seen
+
+    yield run
+    sys.setswitchinterval(before)

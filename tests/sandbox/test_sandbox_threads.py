@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -11,7 +12,7 @@ import pytest
 
 from invcheck import record as records
 from invcheck.record import Record
-from invcheck.sandbox import clock, threads
+from invcheck.sandbox import box, clock, scheduler, threads
 
 HERE = "tests/sandbox/test_sandbox_threads.py"
 
@@ -137,3 +138,50 @@ def test_a_rest_counts_when_it_is_seen_twice(start: Start, monkeypatch: pytest.M
     start(lambda: (clock.real_sleep(0.1), done.append("taken")))
     assert settled() == ([], {})
     assert done == ["taken"]
+
+
+def test_a_thread_in_a_wait_of_the_trial_rests_or_stands() -> None:
+    """In a wait without a limit it rests; a daemon in one with a limit is noted, and its time does not jump once the app has returned."""
+    record, gates = Record(), [threading.Event(), threading.Event()]
+    with box.trial(record):
+        rests = threading.Thread(target=gates[0].wait)
+        stands = threading.Thread(target=partial(gates[1].wait, 3600), daemon=True, name="of-the-app-7")
+        rests.start()
+        stands.start()
+        time.sleep(1)
+        assert settled(record) == ([], {("thread", WHERE): 1})
+        assert time.monotonic() == 1001
+        assert scheduler.current() is not None
+        for gate in gates:
+            gate.set()
+        rests.join()
+    stands.join()
+    records._strays.clear()
+
+
+def test_a_thread_that_sleeps_in_the_trial_ends_in_it() -> None:
+    """Its sleeps pass once the app has returned, and what it does then is the trial's."""
+    record, done = Record(), []
+    with box.trial(record):
+        threading.Thread(target=lambda: (time.sleep(5), done.append(time.monotonic()))).start()
+        assert settled(record) == ([], {})
+    assert done == [1005]
+
+
+def test_a_daemon_that_never_stops_sleeping_is_noted() -> None:
+    """After twenty sleeps that passed at once the next is real, and the daemon stands in it."""
+    record, ticks = Record(), []
+    with box.trial(record):
+
+        def forever() -> None:
+            while len(ticks) < 30:
+                time.sleep(0.25 if len(ticks) < 20 else 2)
+                ticks.append(1)
+
+        daemon = threading.Thread(target=forever, daemon=True)
+        daemon.start()
+        assert settled(record) == ([], {("thread", f"{HERE}:forever"): 1})
+        assert len(ticks) == 20
+    ticks.extend([1] * 30)
+    daemon.join()
+    records._strays.clear()

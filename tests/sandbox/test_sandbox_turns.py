@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import selectors
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from invcheck.arrivals import Arrivals
 from invcheck.record import Record
 from invcheck.sandbox import box, turns
+from tests.sandbox.conftest import Schedules
 
 SCHEDULES = 200
 
@@ -45,25 +44,24 @@ class Lanes:
         return [told for _, told in self.served]
 
 
-@pytest.fixture(autouse=True)
-def switching() -> Iterator[None]:
-    """Gives the interpreter back its own pace of switching threads."""
-    before = sys.getswitchinterval()
-    yield
-    sys.setswitchinterval(before)
+Seen: TypeAlias = Callable[..., list[Lanes]]
 
 
-def seen(schedule: Schedule, times: int = SCHEDULES) -> list[Lanes]:
-    """Run a schedule many times, each at another pace of switching threads."""
-    pace, found = random.Random(7), []
-    for _ in range(times):
-        sys.setswitchinterval(pace.choice([1e-6, 1e-5, 1e-4, 5e-3]))
-        record = Record()
-        with box.trial(record):
-            lanes = Lanes(record)
-            schedule(lanes)
-            found.append(lanes)
-    return found
+@pytest.fixture
+def seen(schedules: Schedules) -> Seen:
+    """Runs a schedule of calls many times."""
+
+    def run(schedule: Schedule, times: int = SCHEDULES) -> list[Lanes]:
+        found: list[Lanes] = []
+
+        def app(record: Record) -> None:
+            found.append(Lanes(record))
+            schedule(found[-1])
+
+        schedules(app, times)
+        return found
+
+    return run
 
 
 def together(*jobs: Callable[[], object]) -> None:
@@ -155,12 +153,12 @@ def sleeps_that_end_together(lanes: Lanes) -> None:
         sleeps_that_end_together,
     ],
 )
-def test_calls_that_overlap_are_found(schedule: Schedule) -> None:
+def test_calls_that_overlap_are_found(schedule: Schedule, seen: Seen) -> None:
     """Both are told, in every one of the schedules."""
     assert [lanes.overlaps for lanes in seen(schedule)] == [[True, True]] * SCHEDULES
 
 
-def test_three_callers_overlap_as_two_do() -> None:
+def test_three_callers_overlap_as_two_do(seen: Seen) -> None:
     """Who is served last, when nobody is left to wait beside it, overlapped all the same."""
     assert [lanes.overlaps for lanes in seen(lambda lanes: together(*[lanes.ask] * 3))] == [[True] * 3] * SCHEDULES
 
@@ -287,7 +285,7 @@ def two_lanes(lanes: Lanes) -> None:
         (two_lanes, SCHEDULES),
     ],
 )
-def test_no_other_calls_are_taken_for_it(schedule: Schedule, times: int) -> None:
+def test_no_other_calls_are_taken_for_it(schedule: Schedule, times: int, seen: Seen) -> None:
     """Nobody is told of an overlap that there is not, in any of the schedules."""
     assert {told for lanes in seen(schedule, times) for told in lanes.overlaps} == {False}
 
@@ -295,7 +293,7 @@ def test_no_other_calls_are_taken_for_it(schedule: Schedule, times: int) -> None
 # what follows
 
 
-def test_threads_on_two_lanes_are_served_in_one_order() -> None:
+def test_threads_on_two_lanes_are_served_in_one_order(seen: Seen) -> None:
     """Whoever runs first: two agents of several calls each, with sleeps and work between, give one order of calls."""
 
     def agent(lanes: Lanes, lane: str) -> None:
@@ -308,7 +306,7 @@ def test_threads_on_two_lanes_are_served_in_one_order() -> None:
     assert orders == {tuple((f"{lane}{n}", False) for n in range(3) for lane in "ab")}
 
 
-def test_a_cancelled_call_takes_no_turn() -> None:
+def test_a_cancelled_call_takes_no_turn(seen: Seen) -> None:
     """A task that is cancelled while it waits for its turn never gets it."""
 
     def schedule(lanes: Lanes) -> None:
@@ -324,7 +322,7 @@ def test_a_cancelled_call_takes_no_turn() -> None:
     assert [lanes.served for lanes in seen(schedule, 3)] == [[]] * 3
 
 
-def test_a_call_is_served_before_time_moves() -> None:
+def test_a_call_is_served_before_time_moves(seen: Seen) -> None:
     """A timer does not overtake a call that was made before it."""
 
     def schedule(lanes: Lanes) -> None:
@@ -355,7 +353,7 @@ def test_a_foreign_loop_has_one_turn() -> None:
     record = Record()
     try:
         with box.trial(record):
-                assert made.run_until_complete(record.turns.ataken("only")) is False
+            assert made.run_until_complete(record.turns.ataken("only")) is False
     finally:
         made.close()
 

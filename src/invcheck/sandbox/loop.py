@@ -91,16 +91,17 @@ class _Watched:
 
 
 class Loop(asyncio.SelectorEventLoop):
-    """The event loop of a trial; outside of one it is asyncio's own in everything."""
+    """The event loop of a trial; outside of one it is asyncio's own in everything. It ``takes_turns`` unless its selector is the app's."""
 
     def __init__(self, selector: selectors.BaseSelector | None = None) -> None:
         ours = _Selector() if selector is None else selector
         super().__init__(ours)
         self._jobs: set[object] = set()
         self._processes: list[asyncio.SubprocessTransport] = []
-        self._calls: list[LoopCall] | None = None
+        self._calls: list[LoopCall] = []
+        self.takes_turns = isinstance(ours, _Selector)
         if isinstance(ours, _Selector):
-            ours.held, self._calls = self._held, ours.calls
+            ours.held, ours.calls = self._held, self._calls
 
     def _held(self, stuck: bool) -> bool:
         """Say whether time stands still: the job of an executor may be done by a thread that is stuck out of sight."""
@@ -109,9 +110,6 @@ class Loop(asyncio.SelectorEventLoop):
 
     async def turn(self, lane: object) -> bool:
         """Wait until every task and thread waits, and say whether another call waits on the same lane."""
-        if self._calls is None or scheduler.current() is None:  # a selector of the app's own; a thread of an earlier trial
-            await asyncio.sleep(0)
-            return False
         call = LoopCall(lane, self.create_future())
         self._calls.append(call)
         try:

@@ -59,7 +59,7 @@ class Wait:
     thread is stuck; ``calls`` are served by its thread; ``held`` says what else keeps time from moving for it.
     """
 
-    __slots__ = ("calls", "deadline", "expires", "granted", "held", "lock", "number", "over", "patient", "thread")
+    __slots__ = ("calls", "deadline", "expires", "granted", "held", "late", "lock", "number", "over", "patient", "thread")
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Wait:
         self.number = next(_numbers)
         self.deadline: int | None = None
         self.expires = float("inf")
-        self.granted = False
+        self.granted = self.late = False
         self.lock = allocate_lock()
         self.lock.acquire()
 
@@ -153,7 +153,7 @@ class Scheduler:
                     _waits.pop(ident, None)  # a child by fork has none
                 if outer is not None:
                     _waits[ident] = outer
-        return wait.over()
+        return not wait.late or wait.over()
 
     def choose(self) -> tuple[int, Wait] | None:
         """Choose who goes on, if all wait."""
@@ -180,7 +180,9 @@ class Scheduler:
         waits = sorted(((ident, wait) for ident, wait in _waits.copy().items() if self.knows(ident)), key=lambda each: each[1].number)
         held = {wait for _, wait in waits if wait.held(stuck)}  # asked before who is over: a job wakes its loop, and is done after
         for one in waits:
-            if one[1].over() or (one[1].deadline is not None and one[1].deadline <= self._clock.passed):
+            wait = one[1]
+            wait.late = wait.deadline is not None and wait.deadline <= self._clock.passed
+            if wait.late or wait.over():
                 return one
         called = chosen([call for _, wait in waits for call in wait.calls])
         if called is not None:
@@ -193,6 +195,7 @@ class Scheduler:
         if wait in held or (stuck and wait.patient and clock.real_monotonic() < wait.expires):
             return None
         self._clock.reach(deadline)
+        wait.late = True
         return ident, wait
 
 
@@ -200,6 +203,14 @@ def current() -> Scheduler | None:
     """Give the scheduler of the trial in hand where the thread that asks takes turns, else None."""
     held = _held
     return held if held is not None and held.knows(get_ident()) else None
+
+
+def taken_in() -> Scheduler | None:
+    """Give the scheduler of the trial in hand to a thread that asks a pool for work: whatever it did before, it takes turns now."""
+    held = _held
+    if held is not None:
+        held.take_in(get_ident())
+    return current()
 
 
 def in_hand() -> Scheduler | None:
@@ -221,8 +232,10 @@ def turn() -> None:
         _choosing = True
         try:
             for ident, wait in _waits.copy().items():
-                if (_held is None or not _held.knows(ident)) and (wait.over() or clock.real_monotonic() >= wait.expires):
-                    _grant(ident, wait)
+                if _held is None or not _held.knows(ident):
+                    wait.late = clock.real_monotonic() >= wait.expires
+                    if wait.late or wait.over():
+                        _grant(ident, wait)
             one = None if _held is None else _held.choose()
             if one is not None:
                 _grant(*one)

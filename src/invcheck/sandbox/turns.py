@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from _thread import _count as other_threads
-from collections.abc import Awaitable, Callable
+from _thread import get_ident
+from typing import Any
 
-from invcheck.arrivals import Arrivals
-from invcheck.sandbox import scheduler
+from invcheck.arrivals import Arrivals, turn
+from invcheck.sandbox import scheduler, serving
 from invcheck.sandbox.scheduler import Call, Wait
 
 
@@ -29,8 +30,15 @@ class Turns:
         return call.overlaps
 
     async def ataken(self, lane: object) -> bool:
-        """Wait for the turn of a call that a task awaits, and say the same; in a loop that is not ours as far as `Arrivals` goes."""
+        """Wait for the turn of a call that a task awaits, and say the same; in a loop that is not ours as far as `Arrivals` goes.
+
+        The loop of a server of ours gives a turn and finds nothing: in which turn two requests are read is chance.
+        """
         asyncio = sys.modules.get("asyncio")
-        loop = asyncio and asyncio._get_running_loop()  # noqa: SLF001  # documented for this use, and asks without raising
-        turn: Callable[[object], Awaitable[bool]] = getattr(loop, "turn", self._arrivals.ataken)
-        return await turn(lane)
+        loop: Any = asyncio and asyncio._get_running_loop()  # noqa: SLF001  # documented for this use, and asks without raising
+        if getattr(loop, "takes_turns", False) and scheduler.current() is not None:
+            return bool(await loop.turn(lane))
+        if get_ident() in serving.threads:
+            await turn()
+            return False
+        return await self._arrivals.ataken(lane)

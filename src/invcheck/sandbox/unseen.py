@@ -50,14 +50,19 @@ class Unseen:
         return now - since < max(_SETTLES, _INTERVALS * sys.getswitchinterval())
 
 
+def _native(ident: int) -> int | None:
+    """Give the kernel's number of a thread, None where it is no thread of Python's own."""
+    thread = threading._active.get(ident)  # type: ignore[attr-defined]  # noqa: SLF001  # nothing public finds it
+    return None if thread is None else thread.native_id
+
+
 def _mark(ident: int, frame: FrameType) -> _Mark | None:
     """Give what changes as soon as a thread goes on, or None where it is running now."""
-    thread = threading._active.get(ident)  # type: ignore[attr-defined]  # noqa: SLF001  # current_thread() has no other way
     spot = (frame.f_code, frame.f_lasti)
     try:
-        with open(f"/proc/self/task/{thread.native_id}/status", encoding="utf-8") as file:  # noqa: PTH123  # pathlib is not loaded for this
+        with open(f"/proc/self/task/{_native(ident)}/status", encoding="utf-8") as file:  # noqa: PTH123  # pathlib is not loaded for this
             lines = file.readlines()
-    except (OSError, AttributeError):  # no such kernel, or no thread of Python's own: the place alone says it
+    except OSError:  # nobody knows: the place alone says it
         return spot
     if not any(line.startswith(_ASLEEP) for line in lines):
         return None

@@ -102,9 +102,13 @@ def _simple(queue: Any) -> Any:
 
         def get(self, block: bool = True, timeout: float | None = None) -> Any:  # its signature
             """Take an item; `queue.Empty` as the standard library has it."""
-            held = scheduler.current()
+            held = scheduler.taken_in()
             if held is None or not block or (timeout is not None and timeout <= 0):
-                return super().get(block, timeout)
+                item = super().get(block, timeout)
+                held = scheduler.taken_in()
+                if block and held is not None:  # the item is the first that it has of this trial
+                    held.stay(Wait(lambda: True))
+                return item
             while True:
                 if self.empty() and not held.stay(Wait(self.__filled, patient=True), _nanoseconds(timeout)):
                     return super().get(False)  # its signature

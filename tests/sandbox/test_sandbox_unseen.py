@@ -1,0 +1,90 @@
+"""What is known of a thread in no wait of ours: it is at work, or stuck."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from invcheck.sandbox import clock, unseen
+
+Look = Callable[[], bool]
+
+
+def looked(target: Callable[[], object], looks: Callable[[Look, unseen.Unseen, int], None]) -> None:
+    """Look at a thread that runs ``target``."""
+    known = unseen.Unseen()
+    thread = threading.Thread(target=target)
+    thread.start()
+    ident = thread.ident
+    assert ident is not None
+
+    def look() -> bool:
+        clock.real_sleep(0.002)
+        return known.works(ident, sys._current_frames()[ident])
+
+    try:
+        looks(look, known, ident)
+    finally:
+        thread.join()
+
+
+def until(look: Look, wanted: bool) -> int:
+    """Give how many looks it took."""
+    return next(n for n in range(10_000) if look() is wanted)
+
+
+def test_a_thread_in_a_lock_is_stuck() -> None:
+    """It is asleep, and was not scheduled since: after a while, not at once; what is forgotten is looked at anew."""
+    lock = threading.Lock()
+    lock.acquire()
+
+    def looks(look: Look, known: unseen.Unseen, ident: int) -> None:
+        assert look() is True
+        assert until(look, False) >= 1
+        assert look() is False
+        known.forget(ident)
+        known.forget(ident)
+        assert look() is True
+        lock.release()
+
+    looked(lock.acquire, looks)
+
+
+def test_a_thread_at_work_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But not for ever: some threads never wait."""
+    stop: list[bool] = []
+
+    def works() -> None:
+        while not stop:
+            sum(range(100))
+
+    def looks(look: Look, _known: unseen.Unseen, _ident: int) -> None:
+        assert all(look() for _ in range(10))
+        monkeypatch.setattr(unseen, "PATIENCE", 0.0)
+        assert look() is False
+        stop.append(True)
+
+    looked(works, looks)
+
+
+@pytest.mark.parametrize("native", [None, -1], ids=["no thread of Python's own", "a kernel that does not tell"])
+def test_a_thread_that_the_kernel_does_not_tell_of_is_known_by_its_place(native: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it stands still it is stuck as well."""
+    lock = threading.Lock()
+    lock.acquire()
+    monkeypatch.setattr(unseen, "_native", lambda _ident: native)
+
+    def looks(look: Look, _known: unseen.Unseen, _ident: int) -> None:
+        assert look() is True
+        assert until(look, False) >= 1
+        lock.release()
+
+    looked(lock.acquire, looks)
+
+
+def test_a_thread_that_runs_now_has_no_mark() -> None:
+    """The one that looks is running, so the kernel says."""
+    assert unseen._mark(threading.get_ident(), sys._getframe()) is None
