@@ -9,7 +9,7 @@ from invcheck import Fault, Reply, Text
 SAID = " ".join(f"part {n}" for n in range(1, 25))
 REPLY = Reply((Text(SAID),))
 HALF = 1800
-"""Bytes of a streamed body after which a fault of delivery breaks it: in every dialect some of the text has arrived, and no finish reason."""
+"""Bytes of a stream after which a fault breaks it: in every dialect some of the text has arrived, and no finish reason."""
 
 GARBLED = "{not json"
 
