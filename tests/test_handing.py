@@ -137,6 +137,31 @@ def test_a_fault_of_delivery_breaks_a_reply_in_the_middle(kind: str, error: type
         assert clock.elapsed == (1200.0 if kind == "stall" else 0.0)
 
 
+@pytest.mark.parametrize(
+    ("fault", "lasts"), [(Fault("timeout"), 0.0), (Fault("timeout", seconds=30), 30.0), (Fault("stall", seconds=5), 5.0)]
+)
+def test_a_silence_takes_its_time(fault: Fault, lasts: float) -> None:
+    """A time-out comes after the seconds that it names, a stall without a reply as well."""
+    record, clock = clocked()
+    with opened(record):
+        model = ScriptedModel(fault)
+        with pytest.raises(ModelTimeout):
+            model("hi")
+    assert clock.elapsed == lasts
+
+
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize("kind", ["cut", "truncated", "stall"])
+def test_a_fault_behind_the_end_of_a_body_is_a_mistake(kind: str, streams: bool) -> None:
+    """On the wire it would break nothing, and the app be called robust for nothing: the call fails, and the trial is errored."""
+    record = Record()
+    with opened(record):
+        client = ScriptedModel(fail(kind, reply="hi", after=100_000)).openai(max_retries=5)
+        with pytest.raises(Exception, match="breaks nothing: the body has"):
+            client.chat.completions.create(model="m", messages=[{"role": "user", "content": "x"}], stream=streams)
+    assert [finding.code for finding in record.findings()] == ["FAULT_UNREACHED"]
+
+
 def test_a_fault_of_delivery_breaks_a_whole_reply() -> None:
     """The fault in the record carries the reply as it would have been: with usage and ids."""
     with testing():
@@ -160,6 +185,8 @@ def test_a_fault_of_delivery_breaks_a_whole_reply() -> None:
         ({"kind": "cut", "body": "x"}, "no body of its own"),
         ({"kind": "cut", "reply": 3}, "reply is a Reply, got int"),
         ({"kind": "stall", "seconds": -1}, "seconds is a number from 0"),
+        ({"kind": "timeout", "seconds": True}, "seconds is a number from 0"),
+        ({"kind": "server", "seconds": 1}, "seconds belongs to"),
         ({"kind": "server", "body": 3}, "body is text, got int"),
         ({"kind": "server", "headers": {"a": 1}}, "headers are texts by name"),
     ],

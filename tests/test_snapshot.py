@@ -215,3 +215,10 @@ def test_keys_become_text_without_loss() -> None:
     assert snapshot({Label.BILLING: 1}, strict=True) == {"billing": 1}
     with pytest.raises(NotJson, match=r"a key at \$\.a is builtins.int, JSON has text keys only"):
         snapshot({"a": {1: 2}}, strict=True)
+
+
+def test_what_a_library_sets_beside_the_fields_is_no_part_of_a_model() -> None:
+    """A client that keeps its raw response in a model's dictionary changes nothing of the model."""
+    model = Model(x=1)
+    model.__dict__["_raw_response"] = object()
+    assert snapshot(model, strict=True) == {"x": 1}

@@ -72,7 +72,10 @@ class Handing:
             how = delivery.merged(fault.reply.delivery, self._delivery)
             fault = replies.breaking(fault, self._completed(call, fault.reply), how)
         call.outcome = fault
-        if call.raw or fault.reply is None:
+        if call.raw:
+            raise render(fault)
+        if fault.reply is None:
+            await self._pass(call, delivery.silence(fault) if fault.kind == "stall" else fault.seconds or 0.0)
             raise render(fault)
         chunks, part = delivery.broken(fault, call.request.id, self._delivery)
         for chunk in chunks if call.streams else ():

@@ -153,12 +153,9 @@ def _record(value: Any, path: str, above: tuple[int, ...], strict: bool) -> Json
     if isinstance(getattr(type(value), "model_fields", None), Mapping):
         if getattr(type(value), "__pydantic_root_model__", False):
             return _copy(value.root, path, above, strict)
-        return _mapping(
-            {**vars(value), **(getattr(value, "__pydantic_extra__", None) or {})},
-            path,
-            above,
-            strict,
-        )
+        declared = type(value).model_fields  # what a library has set beside them is no part of the model
+        held = {name: item for name, item in vars(value).items() if name in declared}
+        return _mapping({**held, **(getattr(value, "__pydantic_extra__", None) or {})}, path, above, strict)
     return _placeholder({"$object": class_name(value)}, value, path, strict)
 
 

@@ -102,7 +102,7 @@ def test_an_event_that_never_came_is_undecided(document: Any, first: Any, path: 
     ("first", "then", "field", "says", "hint"),
     [
         ("calls", "row", "first", 'first needs the kind of an event, got "calls"', "did you mean call?"),
-        ("call", "chunk", "then", 'then needs the kind of an event, got "chunk"', None),
+        ("call", "chunks", "then", 'then needs the kind of an event, got "chunks"', "did you mean chunk?"),
         ({"name": "x"}, "row", "first", "first needs the kind of an event, got null", None),
         ("call", {}, "then", "then must be a mapping", None),
         ("call", {"kind": "call"}, "then", "match the same event", "name one of them"),

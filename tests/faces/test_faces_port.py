@@ -352,10 +352,9 @@ def test_a_reply_that_cannot_become_the_type_is_errored(method: str) -> None:
     record = Record()
     with opened(record):
         double = ScriptedModel(reply("t", tool_calls=[tool_call("f")]))
+        ask = getattr(double.port(Wrong), method)
         with pytest.raises(PortMismatch, match="returns=") as caught:
-            made = getattr(double.port(Wrong), method)()
-            if method == "stream":
-                next(made)
+            next(ask()) if method == "stream" else ask()
     assert "returns=" in str(caught.value.hint)
     assert double.counts == Counts(failed=1)
     assert [(finding.code, finding.verdict) for finding in record.findings()] == [("PORT_MISMATCH", Verdict.ERRORED)]

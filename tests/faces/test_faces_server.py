@@ -310,7 +310,7 @@ def test_a_truncated_reply_is_a_body_that_seems_whole(record: Record) -> None:
 
 def test_an_error_arrives_in_the_middle_of_a_stream(record: Record) -> None:
     """The SDK raises it as the error that it is, after the events before."""
-    model = ScriptedModel(fail("stream-error", "it broke", after=10_000, reply="hello"))
+    model = ScriptedModel(fail("stream-error", "it broke", after=500, reply="hello"))
     with (
         Server(model) as served,
         anthropic.Anthropic(base_url=served.anthropic, api_key="k") as client,

@@ -187,10 +187,11 @@ def test_a_reply_breaks_after_so_many_bytes(module: Any, body: Any, kind: str, e
 def test_a_broken_reply_is_cut_into_chunks_as_the_double_says(module: Any) -> None:
     """What a reply does not say of its delivery the double does, also where it breaks."""
     with testing():
-        fault = Fault("cut", reply=Reply((Text("one two three"),)), after=10_000)
-        arrived, _ = _parts(module, ScriptedModel(fault, chunks="words"), STREAM)
-        said = [json.loads(event.data)["choices"][0]["delta"].get("content") for event in parse(arrived)[:-1]]
-        assert said == ["", "one ", "two ", "three", None]
+        said = Reply((Text("one two three"),))
+        whole, _ = _parts(module, ScriptedModel(said, chunks="words"), STREAM)
+        arrived, _ = _parts(module, ScriptedModel(Fault("cut", reply=said, after=len(whole) - 1), chunks="words"), STREAM)
+        deltas = [json.loads(event.data)["choices"][0]["delta"].get("content") for event in parse(arrived)]
+        assert deltas == ["", "one ", "two ", "three", None]
 
 
 @pytest.mark.parametrize("body", [BODY, STREAM], ids=["whole", "stream"])

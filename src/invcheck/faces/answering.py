@@ -122,7 +122,11 @@ class _Exchange:
         except faults.ModelFault:
             if not isinstance(call.outcome, Fault):
                 raise  # a step raises one itself, so it is the app's own
-            return self._faulty(call, faults.completed(call.outcome), body, streams=streams)
+            try:
+                return self._faulty(call, faults.completed(call.outcome), body, streams=streams)
+            except ScriptedModelError as error:
+                self._double.latch(error, call.lane)
+                raise
 
     def _arrived(self, given: Mapping[str, Json], method: str | None = None) -> Call:
         attempt = self._asked.headers.get("x-stainless-retry-count", "")

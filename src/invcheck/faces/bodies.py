@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from invcheck import delivery
+from invcheck.errors import ScriptedModelError
 from invcheck.faces.wire.dialect import Dialect, text_of
 from invcheck.faces.wire.sse import Event, frame
 from invcheck.vocabulary import Fault, Framing, Json, Reply
@@ -103,10 +104,10 @@ def broken(fault: Fault, dialect: Dialect, body: Mapping[str, Json], request_id:
         if fault.kind == "stream-error":
             return failed(fault, dialect, request_id)
         whole = text_of(dialect.whole(reply, body, request_id)).encode()
-        kept = whole[: delivery.cut_at(fault, whole)]
+        kept = whole[: _reached(fault, whole)]
         return _sized(200, headers, kept, None) if fault.kind == "truncated" else _sized(200, headers, whole, (kept, fault))
     parts = streamed(reply, dialect, body, request_id)
-    left = delivery.cut_at(fault, b"".join(parts))
+    left = _reached(fault, b"".join(parts))
     kept_parts: list[bytes | Break] = []
     for part in parts:
         kept = part[:left]
@@ -118,6 +119,19 @@ def broken(fault: Fault, dialect: Dialect, body: Mapping[str, Json], request_id:
     elif fault.kind != "truncated":
         kept_parts.append(_break(fault))
     return Answer(200, headers, kept_parts, streams=True)
+
+
+def _reached(fault: Fault, body: bytes) -> int:
+    """Give where a fault breaks a body; one that comes behind its end would break nothing, and the app be judged for nothing."""
+    if isinstance(fault.after, int) and fault.after >= len(body):
+        raise ScriptedModelError(
+            f"a fault {fault.kind} after {fault.after} bytes breaks nothing: the body has {len(body)}",
+            code="FAULT_UNREACHED",
+            expected=f"after less than {len(body)} bytes",
+            got=str(fault.after),
+            hint="on the wire after counts bytes of the whole body, not of the text",
+        )
+    return delivery.cut_at(fault, body)
 
 
 def streamed(reply: Reply, dialect: Dialect, body: Mapping[str, Json], request_id: str) -> list[bytes]:

@@ -124,8 +124,16 @@ def _wrong(fault: Fault) -> str | None:
         return "headers are texts by name"
     if fault.kind in DELIVERY:
         return _breaks(fault)
+    if fault.kind == "timeout" and fault.seconds is not None:
+        return _seconds(fault.seconds)
     spare = next((name for name in ("reply", "after", "seconds") if getattr(fault, name) is not None), None)
     return None if spare is None else f"{spare} belongs to a fault of delivery ({', '.join(DELIVERY)}), not to {fault.kind}"
+
+
+def _seconds(seconds: object) -> str | None:
+    if seconds is None or (isinstance(seconds, int | float) and type(seconds) is not bool and 0 <= seconds < float("inf")):
+        return None
+    return f"seconds is a number from 0, got {seconds!r}"
 
 
 def _breaks(fault: Fault) -> str | None:
@@ -133,8 +141,8 @@ def _breaks(fault: Fault) -> str | None:
     after, seconds = fault.after, fault.seconds
     if fault.body is not None:
         return f"{fault.kind} breaks a reply that has begun, so it has no body of its own"
-    if seconds is not None and (type(seconds) not in (int, float) or not 0 <= seconds < float("inf")):
-        return f"seconds is a number from 0, got {seconds!r}"
+    if (wrong := _seconds(seconds)) is not None:
+        return wrong
     if after is not None and after != "character" and (type(after) is not int or after < 0):
         return f'after is a number of bytes from 0, or "character", got {after!r}'
     return None if isinstance(fault.reply, Reply | None) else f"reply is a Reply, got {type(fault.reply).__name__}"

@@ -62,7 +62,7 @@ class Implies(Claim):
         return True
 
 
-_KINDS = ("call", "wait", "effect", "row", "breach")
+_KINDS = ("call", "chunk", "wait", "effect", "row", "breach")
 
 
 def _event(pattern: str | dict[str, Json], field: str) -> dict[str, Json]:
