@@ -139,7 +139,7 @@ def test_no_file_names_a_registry_or_a_machine() -> None:
     ("logic", "home"),
     [
         (r"get_close_matches\(", "resolve.py"),
-        (r'return f"\{check\}\[\{case\}\]"', "vocabulary.py"),
+        (r'return f"\{check\}\[\{case\}\]"', "vocabulary/judging.py"),
         (r"INTERRUPTED = 0, 1", "events.py"),
         (r"else error\.exit", "events.py"),
         (r'replace\("typing\."', "faces/fits.py"),
