@@ -71,11 +71,11 @@ class Double:
         self._source = source
         self._lane_by = own("lane_by", lane_by) if callable(lane_by) else lane_by
         self._handing = Handing(self._record, replies.usage_of(usage), delivery, cached=cached)
-        self._relaxed = protocol.relaxed_rules(relax)
+        self._relaxed = protocol.relaxed_rules(relax) if relax else frozenset()
         self._offered: set[str] = set()
         self._keep = keep
         self._calls: list[Call] = []
-        self._forgotten = dict.fromkeys(State, 0)
+        self._forgotten: dict[State, int] = {}
         self._arrived = 0
         self._arrivals = Lock()
         self._locks: dict[str | None, Lock] = {}
@@ -97,7 +97,7 @@ class Double:
     def counts(self) -> Counts:
         """How many calls there were, by what became of them."""
         states = [call.state for call in self._calls]
-        return Counts(*(self._forgotten[state] + states.count(state) for state in State))
+        return Counts(*(self._forgotten.get(state, 0) + states.count(state) for state in State))
 
     @property
     def pending(self) -> int:
@@ -205,7 +205,7 @@ class Double:
                 return
             if old.ended:
                 del self._calls[place]
-                self._forgotten[old.state] += 1
+                self._forgotten[old.state] = self._forgotten.get(old.state, 0) + 1
                 self._record.forget(old.entry, old.handed)
                 return
 

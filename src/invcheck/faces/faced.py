@@ -67,7 +67,7 @@ class Faced(Double, Plain):
             name=name,
             usage=options.get("usage"),
             lane_by=options.get("lane_by"),
-            delivery=delivery.of(options.get("chunks"), options.get("latency", 0.0), options.get("pace", 0.0)),
+            delivery=delivery.of(options.get("chunks"), options.get("latency", 0.0), options.get("pace", 0.0)) if options else None,
             cached=options.get("cached", False),
             relax=options.get("relax", ()),
             keep=options.get("keep"),

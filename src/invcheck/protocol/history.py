@@ -66,13 +66,19 @@ def says_nothing(plain: Mapping[str, Json]) -> bool:
         kind = type(value)
         if kind is dict:
             return False
-        if kind is list:
-            for item in value:
-                if type(item) is not dict or len(item) != _BARE or not item.get("content") or item.get("role") not in _SPEAKERS:
-                    return False
-                if type(item["content"]) is not str:
-                    return False
+        if kind is list and not all(type(item) is str or _says_text(item) for item in value):
+            return False
     return True
+
+
+def _says_text(item: Json) -> bool:
+    return (
+        type(item) is dict
+        and len(item) == _BARE
+        and type(item.get("content")) is str
+        and item["content"] != ""
+        and item.get("role") in _SPEAKERS
+    )
 
 
 def histories(plain: Mapping[str, Json]) -> list[tuple[History, Mapping[str, Json]]]:
