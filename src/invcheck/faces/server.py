@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from invcheck.double import Double
 from invcheck.errors import DoubleError
+from invcheck.sandbox import serving
 
 if TYPE_CHECKING:
     import asyncio
@@ -111,7 +112,7 @@ class Server:
         self._began.acquire()
         self._ended.acquire()
         start(self._serve, listening)
-        with self._began:
+        with serving.held(), self._began:
             if self._failed is not None:
                 raise self._failed
         return Served(listening.getsockname()[1])
@@ -123,7 +124,7 @@ class Server:
             loop, stop = running
             with suppress(RuntimeError):  # the loop has ended by itself
                 loop.call_soon_threadsafe(stop.set)
-            with self._ended:
+            with serving.held(), self._ended:
                 pass
 
     def _serve(self, listening: socket.socket) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 
@@ -25,3 +27,19 @@ def busy() -> bool:
     Who lets virtual time move asks first. A server that keeps silent on purpose has nothing more to say.
     """
     return bool(loops) and not all(loop.rests() for loop in loops)
+
+
+class _Hold:
+    def rests(self) -> bool:
+        return False
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Let no time move in the block, in which a thread of the app waits for one of ours where nobody can see it."""
+    hold = _Hold()
+    loops.append(hold)
+    try:
+        yield
+    finally:
+        loops.remove(hold)
