@@ -319,6 +319,7 @@ def test_a_pool_that_is_kept_works_in_the_next_trial(schedules: Schedules) -> No
 
     assert {result for result, _ in schedules(app, 20)} == {1002}
     assert pool.submit(sum, [1, 2]).result() == 3
+    clock.real_sleep(0.05)  # until the thread is back at its queue
     assert {result for result, _ in schedules(app, 20)} == {1002}
     pool.shutdown()
 
@@ -511,18 +512,12 @@ def test_who_is_notified_twice_was_notified_once() -> None:
     assert waiter.is_notified() is True
 
 
-def test_a_thread_about_to_end_is_waited_for() -> None:
+def test_a_thread_about_to_end_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has no frame any more and is not over: time must not overtake who joins it."""
     with box.trial(Record()):
-
-        class Ending(threading.Thread):
-            looks = 0
-
-            def is_alive(self) -> bool:
-                Ending.looks += 1
-                return Ending.looks < 4
-
-        thread = Ending()
+        looks = iter([False, False, False])
+        monkeypatch.setattr(scheduler, "_ended", lambda _thread: next(looks, True))
+        thread = threading.Thread()
         thread._ident = -1  # type: ignore[attr-defined]  # a number that no thread with a frame has
         held = scheduler.current()
         assert held is not None

@@ -80,6 +80,21 @@ class Wait:
         self.lock.acquire()
 
 
+class Gate(Wait):
+    """The wait of a thread that was started and has not begun."""
+
+    __slots__ = ("open",)
+
+    def __init__(self) -> None:
+        super().__init__(lambda: self.open)
+        self.open = False
+
+    def let(self) -> None:
+        """Let the thread begin, after all that wait now: who started it goes on first, however long the start took."""
+        self.number = next(_numbers)
+        self.open = True
+
+
 _waits: dict[int, Wait] = {}  # of all trials: a pool that an app keeps waits from one to the next
 _mutex = RLock()
 _choosing = False
@@ -95,7 +110,7 @@ class Scheduler:
         self._strangers: set[int] = set()
         if other_threads():
             self._strangers |= sys._current_frames().keys() - _waits.keys() - {get_ident()}  # noqa: SLF001  # its documented use
-        self._leaving: set[int] = set()
+        self._leaving: set[threading.Thread] = set()
 
     def knows(self, ident: int) -> bool:
         """Say whether a thread takes turns: those that are older than the trial and in no wait of ours do not."""
@@ -105,27 +120,26 @@ class Scheduler:
         """Let a thread be as if it were not there."""
         self._strangers.add(ident)
 
-    def enter(self, ident: int, *, known: bool) -> None:
-        """Begin a thread: at its turn, or as if it were not there where it is not ``known``."""
-        self._leaving.discard(ident)  # numbers of threads come again
-        if known:
-            self._strangers.discard(ident)
-            self.stay(Wait(lambda: True))
-        else:
+    def enter(self, ident: int, gate: Wait | None) -> None:
+        """Begin a thread: at its gate, or as if it were not there where it has none."""
+        if gate is None:
             self._strangers.add(ident)
+        else:
+            self._strangers.discard(ident)
+            self.stay(gate)
 
     def take_in(self, ident: int) -> None:
         """Let a thread that was left out take turns again."""
         self._strangers.discard(ident)
 
-    def leaving(self, ident: int) -> None:
+    def leaving(self, thread: threading.Thread) -> None:
         """Say that a thread has nothing left to do but to end."""
-        self._leaving.add(ident)
+        self._leaving.add(thread)
         turn()
 
     def left(self, thread: threading.Thread) -> bool:
         """Say whether a thread has ended, or does nothing else."""
-        return thread.ident in self._leaving or not thread.is_alive()
+        return thread in self._leaving or _ended(thread)
 
     def sleep(self, nanoseconds: int) -> None:
         """Stay until that much time has passed."""
@@ -133,27 +147,16 @@ class Scheduler:
 
     def stay(self, wait: Wait, nanoseconds: int | None = None) -> bool:
         """Stay in a wait until it is this thread's turn; give whether what it waits for has come, rather than its deadline."""
-        ident = get_ident()
         if nanoseconds is not None:
             wait.deadline = self._clock.passed + nanoseconds
             wait.expires = clock.real_monotonic() + nanoseconds / clock.SECOND
-        outer = _waits.get(ident)  # a signal's handler may wait within a wait
-        (_held or self)._unseen.forget(ident)  # noqa: SLF001  # the trial in hand may be a later one
-        try:
-            with _mutex:
-                _waits[ident] = wait
-                turn()
-            pause, most = _FIRST, _UNTIMED if wait.deadline is None and not wait.calls else _TIMED
-            while not wait.lock.acquire(timeout=pause if _held else _NO_TRIAL):
-                turn()
-                pause = min(2 * pause, most)
-        finally:
-            with _mutex:
-                if not wait.granted:
-                    _waits.pop(ident, None)  # a child by fork has none
-                if outer is not None:
-                    _waits[ident] = outer
-        return not wait.late or wait.over()
+        return rest(wait)
+
+    def arrived(self, ident: int, wait: Wait) -> None:
+        """Hear that a thread is in a wait now."""
+        self._unseen.forget(ident)
+        if wait.deadline is None:
+            self.take_in(ident)  # if it is older than the trial, which began on the way here
 
     def choose(self) -> tuple[int, Wait] | None:
         """Choose who goes on, if all wait."""
@@ -162,16 +165,19 @@ class Scheduler:
 
     def _stuck(self) -> bool | None:
         """Say whether any thread is stuck where it cannot be seen; None where one is at work."""
+        frames, stuck = sys._current_frames(), False  # noqa: SLF001  # as above
+        self._strangers &= frames.keys()  # numbers of threads come again
         if threading._limbo or serving.busy():  # type: ignore[attr-defined]  # noqa: SLF001  # the first: threads that do not run yet
             return None
-        frames, stuck = sys._current_frames(), False  # noqa: SLF001  # as above
         for ident, frame in frames.items():
-            if ident in _waits or ident in self._leaving or not self.knows(ident):
+            if ident in _waits or not self.knows(ident):
+                continue
+            if threading._active.get(ident) in self._leaving:  # type: ignore[attr-defined]  # noqa: SLF001  # nothing public finds it
                 continue
             if self._unseen.works(ident, frame):
                 return None
             stuck = True
-        if any(wait.thread and wait.thread.ident not in frames and wait.thread.is_alive() for wait in _waits.copy().values()):
+        if any(wait.thread and wait.thread.ident not in frames and not _ended(wait.thread) for wait in _waits.copy().values()):
             return None  # it is about to end, and who joins it to go on
         return stuck
 
@@ -197,6 +203,37 @@ class Scheduler:
         self._clock.reach(deadline)
         wait.late = True
         return ident, wait
+
+
+def _ended(thread: threading.Thread) -> bool:
+    """Say whether a thread has ended; before Python 3.13 `is_alive` takes a lock for it, which only one may at a time."""
+    if sys.version_info >= (3, 13):
+        return not thread.is_alive()
+    lock = thread._tstate_lock  # type: ignore[attr-defined]  # noqa: SLF001  # as above
+    return lock is None or not lock.locked()
+
+
+def rest(wait: Wait) -> bool:
+    """Stay in a wait, in a trial or outside of one; see `Scheduler.stay`."""
+    ident = get_ident()
+    outer = _waits.get(ident)  # a signal's handler may wait within a wait
+    try:
+        with _mutex:
+            if _held is not None:
+                _held.arrived(ident, wait)
+            _waits[ident] = wait
+            turn()
+        pause, most = _FIRST, _UNTIMED if wait.deadline is None and not wait.calls else _TIMED
+        while not wait.lock.acquire(timeout=pause if _held else _NO_TRIAL):
+            turn()
+            pause = min(2 * pause, most)
+    finally:
+        with _mutex:
+            if not wait.granted:
+                _waits.pop(ident, None)  # a child by fork has none
+            if outer is not None:
+                _waits[ident] = outer
+    return not wait.late or wait.over()
 
 
 def current() -> Scheduler | None:

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from invcheck.sandbox import clock, imports, scheduler, stdtime
-from invcheck.sandbox.scheduler import Wait
+from invcheck.sandbox.scheduler import Gate, Wait
 
 _wait, _start, _join = Condition.wait, Thread.start, Thread.join
 
@@ -60,22 +60,25 @@ def wait(self: Any, timeout: float | None = None) -> bool:
 
 def start(self: Thread) -> None:
     """`Thread.start`; the thread begins when all others wait, and takes turns if the one that starts it does."""
-    held, known = scheduler.in_hand(), scheduler.current() is not None
+    held = scheduler.in_hand()
     if held is None:
         _start(self)
         return
+    gate = Gate() if held.knows(get_ident()) else None
     run, own = self.run, self.__dict__.get("run")
 
     def begins() -> None:
         self.__dict__.pop("run")
         if own is not None:
             self.run = own  # type: ignore[method-assign]  # as it was
-        held.enter(get_ident(), known=known)
+        held.enter(get_ident(), gate)
         run()
-        held.leaving(get_ident())
+        held.leaving(self)
 
     self.run = begins  # type: ignore[method-assign]  # for this one thread, until it begins
     _start(self)
+    if gate is not None:
+        gate.let()
 
 
 def join(self: Thread, timeout: float | None = None) -> None:
@@ -103,17 +106,19 @@ def _simple(queue: Any) -> Any:
         def get(self, block: bool = True, timeout: float | None = None) -> Any:  # its signature
             """Take an item; `queue.Empty` as the standard library has it."""
             held = scheduler.taken_in()
-            if held is None or not block or (timeout is not None and timeout <= 0):
-                item = super().get(block, timeout)
-                held = scheduler.taken_in()
-                if block and held is not None:  # the item is the first that it has of this trial
-                    held.stay(Wait(lambda: True))
-                return item
+            if not block or (timeout is not None and (timeout <= 0 or held is None)):
+                return super().get(block, timeout)
             while True:
-                if self.empty() and not held.stay(Wait(self.__filled, patient=True), _nanoseconds(timeout)):
-                    return super().get(False)  # its signature
-                with suppress(empty):  # a thread that takes no turns was faster
-                    return super().get(False)  # its signature
+                if self.empty():
+                    wait = Wait(self.__filled, patient=True)
+                    if not (held.stay(wait, _nanoseconds(timeout)) if held else scheduler.rest(wait)):
+                        return super().get(False)
+                with suppress(empty):  # another thread was faster
+                    return super().get(False)
+
+        def get_nowait(self) -> Any:
+            """Take an item that is there."""
+            return self.get(False)
 
         def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:  # its signature
             """Put an item."""
