@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 
@@ -13,7 +12,7 @@ from invcheck.sandbox import clock, unseen
 Look = Callable[[], bool]
 
 
-def looked(target: Callable[[], object], looks: Callable[[Look, unseen.Unseen, int], None]) -> None:
+def looked(target: Callable[[], object], looks: Callable[[Look, unseen.Unseen, int], None], native: int | None = None) -> None:
     """Look at a thread that runs ``target``."""
     known = unseen.Unseen()
     thread = threading.Thread(target=target)
@@ -23,7 +22,7 @@ def looked(target: Callable[[], object], looks: Callable[[Look, unseen.Unseen, i
 
     def look() -> bool:
         clock.real_sleep(0.002)
-        return known.works(ident, sys._current_frames()[ident])
+        return known.works(ident, thread.native_id if native is None else native)
 
     try:
         looks(look, known, ident)
@@ -70,21 +69,20 @@ def test_a_thread_at_work_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None
     looked(works, looks)
 
 
-@pytest.mark.parametrize("native", [None, -1], ids=["no thread of Python's own", "a kernel that does not tell"])
-def test_a_thread_that_the_kernel_does_not_tell_of_is_known_by_its_place(native: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_that_the_kernel_does_not_tell_of_is_known_by_its_place() -> None:
     """Where it stands still it is stuck as well."""
     lock = threading.Lock()
     lock.acquire()
-    monkeypatch.setattr(unseen, "_native", lambda _ident: native)
 
     def looks(look: Look, _known: unseen.Unseen, _ident: int) -> None:
         assert look() is True
         assert until(look, False) >= 1
         lock.release()
 
-    looked(lock.acquire, looks)
+    looked(lock.acquire, looks, native=-1)
 
 
 def test_a_thread_that_runs_now_has_no_mark() -> None:
-    """The one that looks is running, so the kernel says."""
-    assert unseen._mark(threading.get_ident(), sys._getframe()) is None
+    """The one that looks is running, so the kernel says; one that is not there any more stays where it is."""
+    assert unseen._mark(threading.get_ident(), threading.get_native_id()) is None
+    assert unseen._mark(-1, None) == ()

@@ -109,7 +109,7 @@ class Scheduler:
         self._unseen = Unseen()
         self._strangers: set[int] = set()
         if other_threads():
-            self._strangers |= sys._current_frames().keys() - _waits.keys() - {get_ident()}  # noqa: SLF001  # its documented use
+            self._strangers |= _alive().keys() - _waits.keys() - {get_ident()}
         self._leaving: set[threading.Thread] = set()
 
     def knows(self, ident: int) -> bool:
@@ -165,19 +165,17 @@ class Scheduler:
 
     def _stuck(self) -> bool | None:
         """Say whether any thread is stuck where it cannot be seen; None where one is at work."""
-        frames, stuck = sys._current_frames(), False  # noqa: SLF001  # as above
-        self._strangers &= frames.keys()  # numbers of threads come again
         if threading._limbo or serving.busy():  # type: ignore[attr-defined]  # noqa: SLF001  # the first: threads that do not run yet
             return None
-        for ident, frame in frames.items():
-            if ident in _waits or not self.knows(ident):
+        alive, stuck = _alive(), False
+        self._strangers &= alive.keys()  # numbers of threads come again
+        for ident, thread in alive.items():
+            if ident in _waits or thread in self._leaving or not self.knows(ident):
                 continue
-            if threading._active.get(ident) in self._leaving:  # type: ignore[attr-defined]  # noqa: SLF001  # nothing public finds it
-                continue
-            if self._unseen.works(ident, frame):
+            if self._unseen.works(ident, thread.native_id):
                 return None
             stuck = True
-        if any(wait.thread and wait.thread.ident not in frames and not _ended(wait.thread) for wait in _waits.copy().values()):
+        if any(wait.thread and wait.thread.ident not in alive and not _ended(wait.thread) for wait in _waits.copy().values()):
             return None  # it is about to end, and who joins it to go on
         return stuck
 
@@ -203,6 +201,12 @@ class Scheduler:
         self._clock.reach(deadline)
         wait.late = True
         return ident, wait
+
+
+def _alive() -> dict[int, threading.Thread]:
+    """Give the threads by their numbers; frames of other threads would show more, and are not safe to hold while those run."""
+    alive: dict[int, threading.Thread] = threading._active.copy()  # type: ignore[attr-defined]  # noqa: SLF001  # nothing public is as cheap
+    return alive
 
 
 def _ended(thread: threading.Thread) -> bool:

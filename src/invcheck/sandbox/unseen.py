@@ -7,8 +7,6 @@ two real seconds without a wait counts as stuck as well, since some daemons neve
 from __future__ import annotations
 
 import sys
-import threading
-from types import FrameType
 
 from invcheck.sandbox import clock
 
@@ -37,12 +35,12 @@ class Unseen:
         if self._began.pop(ident, None) is not None:
             self._marks.pop(ident, None)
 
-    def works(self, ident: int, frame: FrameType) -> bool:
-        """Say whether a thread is to be waited for."""
+    def works(self, ident: int, native: int | None) -> bool:
+        """Say whether a thread is to be waited for; ``native`` is the kernel's number of it."""
         now = clock.real_monotonic()
         if now - self._began.setdefault(ident, now) >= PATIENCE:
             return False
-        mark = _mark(ident, frame)
+        mark = _mark(ident, native)
         before, since = self._marks.get(ident, (None, now))
         if mark is None or mark != before:
             self._marks[ident] = mark, now
@@ -50,20 +48,14 @@ class Unseen:
         return now - since < max(_SETTLES, _INTERVALS * sys.getswitchinterval())
 
 
-def _native(ident: int) -> int | None:
-    """Give the kernel's number of a thread, None where it is no thread of Python's own."""
-    thread = threading._active.get(ident)  # type: ignore[attr-defined]  # noqa: SLF001  # nothing public finds it
-    return None if thread is None else thread.native_id
-
-
-def _mark(ident: int, frame: FrameType) -> _Mark | None:
+def _mark(ident: int, native: int | None) -> _Mark | None:
     """Give what changes as soon as a thread goes on, or None where it is running now."""
-    spot = (frame.f_code, frame.f_lasti)
     try:
-        with open(f"/proc/self/task/{_native(ident)}/status", encoding="utf-8") as file:  # noqa: PTH123  # pathlib is not loaded for this
+        with open(f"/proc/self/task/{native}/status", encoding="utf-8") as file:  # noqa: PTH123  # pathlib is not loaded for this
             lines = file.readlines()
-    except OSError:  # nobody knows: the place alone says it
-        return spot
+    except OSError:  # the kernel does not say: the place alone does
+        frame = sys._current_frames().get(ident)  # noqa: SLF001  # its documented use
+        return () if frame is None else (frame.f_code, frame.f_lasti)
     if not any(line.startswith(_ASLEEP) for line in lines):
         return None
-    return (*spot, *(line for line in lines if line.startswith(_SWITCHES)))
+    return tuple(line for line in lines if line.startswith(_SWITCHES))
