@@ -52,6 +52,20 @@ def test_a_thread_in_a_lock_is_stuck() -> None:
     looked(lock.acquire, looks)
 
 
+def test_a_thread_that_sleeps_with_a_limit_is_looked_at_for_longer() -> None:
+    """It may be about to get the interpreter's lock, which takes far less than a quarter of a second."""
+    lock = threading.Lock()
+    lock.acquire()
+
+    def looks(look: Look, _known: unseen.Unseen, _ident: int) -> None:
+        began = clock.real_monotonic()
+        until(look, False)
+        assert clock.real_monotonic() - began >= 0.25
+        lock.release()
+
+    looked(lambda: lock.acquire(timeout=60), looks)
+
+
 def test_a_thread_at_work_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """But not for ever: some threads never wait."""
     stop: list[bool] = []
@@ -85,4 +99,4 @@ def test_a_thread_that_the_kernel_does_not_tell_of_is_known_by_its_place() -> No
 def test_a_thread_that_runs_now_has_no_mark() -> None:
     """The one that looks is running, so the kernel says; one that is not there any more stays where it is."""
     assert unseen._mark(threading.get_ident(), threading.get_native_id()) is None
-    assert unseen._mark(-1, None) == ()
+    assert unseen._mark(-1, None) == (True,)

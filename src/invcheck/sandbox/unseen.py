@@ -1,7 +1,8 @@
 """Threads that are in no wait of ours: at work, or stuck in something that cannot be seen (a lock, a socket, C code).
 
-The kernel says which: a thread that is asleep and was not scheduled once in a while stays where it is. One that works for
-two real seconds without a wait counts as stuck as well, since some daemons never wait.
+The kernel says which (proc(5), status and syscall): a thread that is asleep and was not scheduled once in a while stays where
+it is. One that sleeps with a limit may be about to get the interpreter's lock, for which threads wait like that, so it takes
+longer to be sure. One that works for two real seconds without a wait counts as stuck as well, since some daemons never wait.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from invcheck.sandbox import clock
 PATIENCE = 2.0
 """Real seconds that a thread at work is waited for."""
 
-_SETTLES = 0.012  # real seconds; who waits for the interpreter's lock wakes after each switch interval, 5 ms by default
-_INTERVALS = 2.5
+_SETTLES, _SETTLES_LIMITED = 0.012, 0.25  # real seconds
+_FUTEX = ("202", "98")  # the number of the system call on x86-64, and where numbers are the generic ones (futex(2))
 _ASLEEP = ("State:\tS", "State:\tD")
 _SWITCHES = ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")
 
@@ -45,17 +46,23 @@ class Unseen:
         if mark is None or mark != before:
             self._marks[ident] = mark, now
             return True
-        return now - since < max(_SETTLES, _INTERVALS * sys.getswitchinterval())
+        return now - since < (_SETTLES_LIMITED if mark[0] else _SETTLES)
 
 
 def _mark(ident: int, native: int | None) -> _Mark | None:
-    """Give what changes as soon as a thread goes on, or None where it is running now."""
+    """Give what changes as soon as a thread goes on, first whether it sleeps with a limit; None where it is running now."""
     try:
-        with open(f"/proc/self/task/{native}/status", encoding="utf-8") as file:  # noqa: PTH123  # pathlib is not loaded for this
-            lines = file.readlines()
+        status = _told(native, "status").splitlines()
+        call = _told(native, "syscall").split()
     except OSError:  # the kernel does not say: the place alone does
         frame = sys._current_frames().get(ident)  # noqa: SLF001  # its documented use
-        return () if frame is None else (frame.f_code, frame.f_lasti)
-    if not any(line.startswith(_ASLEEP) for line in lines):
+        return (True,) if frame is None else (True, frame.f_code, frame.f_lasti)
+    if not any(line.startswith(_ASLEEP) for line in status):
         return None
-    return tuple(line for line in lines if line.startswith(_SWITCHES))
+    limited = call[0] in _FUTEX and call[4] != "0x0"
+    return (limited, *(line for line in status if line.startswith(_SWITCHES)))
+
+
+def _told(native: int | None, what: str) -> str:
+    with open(f"/proc/self/task/{native}/{what}", encoding="utf-8") as file:  # noqa: PTH123  # pathlib is not loaded for this
+        return file.read()
