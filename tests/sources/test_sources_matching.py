@@ -7,7 +7,7 @@ import pickle
 import re
 from datetime import date
 from decimal import Decimal
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any
 
 import pytest
@@ -101,6 +101,13 @@ class Both:
 
     def __call__(self, text: str) -> bool:
         return False
+
+
+def saying(said: Any, kind: type = object) -> Any:
+    """A class of values whose own __eq__ says just this."""
+    return type(
+        f"Says{kind.__name__}", (kind,), {"__eq__": lambda self, other: said, "__hash__": kind.__hash__, "__repr__": lambda self: "own"}
+    )
 
 
 class Longer:
@@ -334,7 +341,7 @@ def test_steps_of_other_lanes_are_candidates_too() -> None:
         )
     assert [(each.code, each.got) for each in record.latches] == [
         ("STEP_MISMATCH", '"bye"'),
-        ("SCRIPT_EXHAUSTED", 'call 3, which asked "bye"'),
+        ("SCRIPT_EXHAUSTED", 'call 2, which asked "bye"'),
     ]
 
 
@@ -416,3 +423,84 @@ def test_a_step_holds_its_expectation_on_every_face(stream: bool) -> None:
             model.stream("bye").final() if stream else model("bye")
         assert caught.value.code == "STEP_MISMATCH"
         assert (model.stream("hi").final() if stream else model("hi")).text == "a"
+
+
+OWN = [
+    (str, "small"),
+    (str, "$.model"),
+    (int, 8),
+    (float, 8.0),
+    (dict, {"a": 1}),
+    (list, [8]),
+    (tuple, (8,)),
+    (frozenset, {8}),
+    (bytes, b"8"),
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), OWN, ids=lambda each: getattr(each, "__name__", str(each)))
+@pytest.mark.parametrize("said", [True, False])
+def test_an_eq_of_its_own_goes_before_what_a_value_is(kind: type, value: Any, said: bool) -> None:
+    """Of a text, a number or a container as well, at the top, in a mapping, at a path and in a list: no snapshot overrules it."""
+    want = saying(said, kind)(value)
+    for when in (want, {"held": want}, {"$.held": want}, {"$.*": want}, {"in": [want]}, {"in": {"deep": want}}):
+        asked = {"held": "small", "in": [1] if isinstance(when, dict) and isinstance(when.get("in"), list) else {"deep": "small"}}
+        found = matcher(when).difference(Request(asked))
+        assert (found is None) is said, when
+        assert found is None or found.expected == "own"
+
+
+def test_an_enum_is_its_value_unless_it_has_an_eq_of_its_own() -> None:
+    """At the top as well, where a text is sought; a class that says what it equals is asked, whatever the value is."""
+
+    class Nothing(Enum):
+        SMALL = "small"
+
+        def __eq__(self, other: object) -> bool:
+            return False
+
+        __hash__ = Enum.__hash__
+
+    class Word(StrEnum):
+        SMALL = "small"
+
+    class Parts(Enum):
+        ALL = {"model": Size.SMALL}  # noqa: RUF012  # a member of an enumeration
+
+    assert (
+        differs({"model": Size.SMALL}) is differs({"model": Word.SMALL}) is differs(Parts.ALL) is differs({"$.model": Size.SMALL}) is None
+    )
+    assert differs({"model": Nothing.SMALL}) == ("$.model", repr(Nothing.SMALL), '"small"')
+    assert differs(Size.SMALL, {"prompt": "a small one"}) is differs(Word.SMALL, {"prompt": "a small one"}) is None
+    assert differs(Nothing.SMALL, {"prompt": "a small one"}) is not None
+    with pytest.raises(ValueError, match="which can select several values"):
+        matcher({"$.*": Size.SMALL})
+
+
+@pytest.mark.parametrize("kind", [str, int, list])
+def test_a_subclass_without_an_eq_of_its_own_is_what_it_is(kind: type) -> None:
+    """It is compared as its kind: a boolean is no number, and what stands in a list may be a matcher."""
+    value = {str: "small", int: 1, list: [Like("^s"), 1]}[kind]
+    want = type("Mine", (kind,), {})(value)
+    assert differs({"held": want}, {"held": ["small", 1.0] if kind is list else value}) is None
+    assert differs({"held": want}, {"held": [["small", True]] if kind is list else True}) is not None
+
+
+@pytest.mark.parametrize(
+    ("said", "fits"),
+    [(NotImplemented, None), (1, True), (0, False), (Decimal(0), False)],
+)
+def test_what_an_eq_says_is_yes_no_or_nothing(said: object, fits: bool | None) -> None:
+    """NotImplemented leaves it to the plain JSON of the value; what is no bool but knows whether it is true is one."""
+    assert (differs({"model": saying(said, str)("small")}) is None) is (fits is not False)
+    assert (differs({"model": saying(said, str)("large")}) is None) is (fits is True)
+
+
+@pytest.mark.parametrize("said", ["yes", [], ["no"], object(), None])
+def test_an_eq_that_says_neither_is_a_mistake(said: object) -> None:
+    """As where an expression of a query comes from ``==``, which is true as every object is: it must match nothing."""
+    if said is None:
+        assert differs({"model": saying(None)()}) is not None
+        return
+    with pytest.raises(TypeError, match="__eq__ gives True, False or NotImplemented, not"), testing():
+        ScriptedModel(step("a", when={"model": saying(said)()}))({"model": "small"})

@@ -20,8 +20,10 @@ ABSENT: Any = object()
 """What stands where nothing does."""
 SHOWN = 60
 """How many characters of a value a difference shows."""
-_PLAIN = (str, int, float, bool, type(None))
 _NEVER = (str, int, float, bool, type(None), list, tuple, set, frozenset, bytes)
+_KNOWN = (*_NEVER, Mapping, re.Pattern)
+"""What is compared by its kind, as long as its ``__eq__`` is what Python gave it, in one of `_HOUSES`."""
+_HOUSES = ("builtins", "collections", "collections.abc", "re")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,33 @@ class Mistake(Exception):
         self.function, self.error = function, error
 
 
+def valued(want: Any) -> Any:
+    """Give what a member of an enumeration stands for, unless its class says itself what it equals; all else as it is."""
+    while isinstance(want, Enum) and not decides(want):
+        want = want.value
+    return want
+
+
+def decides(want: Any) -> bool:
+    """Whether the class of an expectation says itself what it equals, which then goes before all that is known of its kind.
+
+    >>> decides("a"), decides({}), decides(re.compile("a")), decides(type("Any", (str,), {"__eq__": lambda self, other: True})())
+    (False, False, False, True)
+    """
+    owner = next(kind for kind in type(want).__mro__ if "__eq__" in vars(kind))
+    return owner not in (object, type) and not inspect.isroutine(want) and not (owner.__module__ in _HOUSES and isinstance(want, _KNOWN))
+
+
 def structure(want: Any) -> Structure:
     """Give what compares a value with an expectation at any depth; ValueError says why something can be none."""
+    want = valued(want)
+    if decides(want):
+        return _single(*_own(want))
     if isinstance(want, Mapping):
         if want.keys() == {"contains"}:
             return _single(*_contains(want["contains"]))
         return _single(*_literal(want["literal"])) if want.keys() == {"literal"} else _object(want)
-    if type(want) in (list, tuple):
+    if isinstance(want, list | tuple):
         return _array([structure(value) for value in want])
     if isinstance(want, str) and want.startswith("$"):
         raise ValueError(f'when has the value {show(want, SHOWN)}, which looks like a path; spell a literal one {{"literal": ...}}')
@@ -67,8 +89,8 @@ def structure(want: Any) -> Structure:
 
 def whole(want: Any) -> tuple[Compare, str]:
     """Give what compares a whole request with an object that is no mapping, and its words; ValueError where it never fits."""
-    if isinstance(want, _NEVER):
-        raise ValueError(f"when is {show(snapshot(want), SHOWN)}; it is a text, a mapping, a function, or an object with __eq__")  # noqa: TRY004  # as every reason
+    if isinstance(want, _NEVER) and not decides(want):
+        raise ValueError(f"when is {show(snapshot(want), SHOWN)}; it is a text, a mapping, a function, or an object with __eq__")
     return _leaf(want)
 
 
@@ -135,25 +157,30 @@ def _tested(fits: Callable[[Any], bool], shows: str) -> tuple[Compare, str]:
 
 def _leaf(want: Any) -> tuple[Compare, str]:
     """What compares one value, and how the expectation is said."""
-    if isinstance(want, Enum):
-        want = want.value
-    if type(want) in _PLAIN:
-        return _literal(want)
+    if decides(want):
+        return _own(want)
     if isinstance(want, re.Pattern):
         return _tested(lambda got: isinstance(got, str) and want.search(got) is not None, f"a text like {show(want.pattern, SHOWN)}")
-    if inspect.isroutine(want) or (callable(want) and not _knows_equals(want) and not isinstance(want, type)):
+    if isinstance(want, _NEVER):
+        return _literal(want)
+    if callable(want) and not isinstance(want, type):
         return _predicate(want)
-    if not _knows_equals(want):
-        raise ValueError(f"{_named(want)} is no expectation: it equals itself alone; pass a value, an object with __eq__, or a function")
+    raise ValueError(f"{_named(want)} is no expectation: it equals itself alone; pass a value, an object with __eq__, or a function")
+
+
+def _own(want: Any) -> tuple[Compare, str]:
+    """An object that says itself what it equals: its word holds, and only where it has none its plain JSON is compared."""
+    kind: Any = type(want)
 
     def same(got: Any) -> bool:
-        return bool(want == got) or equal(snapshot(want), got)
+        said = kind.__eq__(want, got)
+        if said is NotImplemented:
+            return equal(snapshot(want), got)
+        if not hasattr(type(said), "__bool__"):
+            raise TypeError(f"__eq__ gives True, False or NotImplemented, not {type(said).__name__}")
+        return bool(said)
 
     return _tested(lambda got: _asked(want, same, got), _named(want))
-
-
-def _knows_equals(want: Any) -> bool:
-    return next(kind for kind in type(want).__mro__ if "__eq__" in vars(kind)) not in (object, type)
 
 
 def _predicate(function: Callable[..., Any]) -> tuple[Compare, str]:

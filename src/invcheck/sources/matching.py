@@ -11,7 +11,7 @@ from invcheck.mistakes import mistaken
 from invcheck.paths import below, compile_path
 from invcheck.request import Request
 from invcheck.show import show
-from invcheck.sources.comparing import ABSENT, SHOWN, Difference, Mistake, structure, text_key, told, whole
+from invcheck.sources.comparing import ABSENT, SHOWN, Difference, Mistake, decides, structure, text_key, told, valued, whole
 from invcheck.vocabulary import Json
 
 __all__ = ["Difference", "Matcher", "matcher"]
@@ -54,17 +54,18 @@ def matcher(when: object) -> Matcher:
     """Read what a step expects of its request; ValueError says why something can be no expectation.
 
     A text stands in the last user message. A mapping is a part of the request, at any depth: lists are compared item by item,
-    values are literals, ``{contains: text}``, ``{literal: value}`` (as in patterns of claims), compiled regular expressions,
-    objects with an ``__eq__`` of their own, or predicates. Its keys that begin with ``$`` are JSONPaths: one that can select
-    several values is compared as the list of them. A function is a predicate of the request. Predicates give True, False, or a
-    text that says what is wrong.
+    values are literals, ``{contains: text}``, ``{literal: value}`` (as in patterns of claims), compiled regular expressions, or
+    predicates. Whatever has an ``__eq__`` of its own decides itself. Keys of the mapping that begin with ``$`` are JSONPaths: one
+    that can select several values is compared as the list of them. A function is a predicate of the request. Predicates give
+    True, False, or a text that says what is wrong.
 
     >>> matcher("refund").difference(Request({"prompt": "I want a refund"})) is None
     True
     """
-    if isinstance(when, str):
+    when = valued(when)
+    if isinstance(when, str) and not decides(when):
         return _text(when)
-    if isinstance(when, Mapping):
+    if isinstance(when, Mapping) and not decides(when):
         return _mapping(when)
     compare, _ = whole(when)
     return Matcher(lambda request: iter([told("$", compare(request))]))
@@ -119,8 +120,6 @@ def _at_path(text: str, want: Any) -> _Part:
     compare = structure(want)
     if path.singular:
         return lambda request: next((compare(match.value, match.path) for match in path.find(request)), compare(ABSENT, text))
-    if isinstance(want, str | int | float | Mapping | None):
-        raise ValueError(  # noqa: TRY004  # as every reason
-            f"when has the key {text!r}, which can select several values: compare a list, or ask by a function of the list"
-        )
+    if isinstance(want := valued(want), str | int | float | Mapping | None) and not decides(want):
+        raise ValueError(f"when has the key {text!r}, which can select several values: compare a list, or ask by a function of the list")
     return lambda request: compare(path.values(request), text)
