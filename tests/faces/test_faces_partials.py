@@ -604,3 +604,120 @@ def test_what_is_left_over_is_told_at_the_end() -> None:
         partial(Client(), complete=model("a", "b")).complete("q")
     assert [finding.code for finding in record.findings()] == ["SCRIPT_UNUSED"]
     assert issubclass(PortMismatch, DoubleError)
+
+
+class Gathering:
+    """Methods that take what they are given, as proxies and decorators that keep no signature do."""
+
+    def __init__(self) -> None:
+        self.held = lambda *args, **kwargs: "real"
+
+    def __getattr__(self, name: str) -> Callable[..., str]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: "real"
+
+    @property
+    def given(self) -> Callable[..., str]:
+        return lambda *args, **kwargs: "real"
+
+    def plain(self, *args: Any, **kwargs: Any) -> str:
+        raise OSError
+
+    def selfless(*args: Any, **kwargs: Any) -> str:  # what a decorator without a signature makes
+        raise OSError
+
+    @staticmethod
+    def static(*args: Any, **kwargs: Any) -> str:
+        raise OSError
+
+    @classmethod
+    def of_class(*args: Any, **kwargs: Any) -> str:
+        raise OSError
+
+    filled = functools.partialmethod(plain, "first")
+
+    def optional(self, *args: Any, limit: int = 8) -> str:
+        raise OSError
+
+    async def later(*args: Any, **kwargs: Any) -> str:
+        raise OSError
+
+    async def streamed(*args: Any, **kwargs: Any) -> AsyncIterator[str]:
+        raise OSError
+        yield ""
+
+    def named(self, /, **kwargs: Any) -> str:
+        raise OSError
+
+    def first(self, prompt: str, *more: Any, **kwargs: Any) -> str:
+        raise OSError
+
+
+GATHERS = ("made", "held", "given", "plain", "selfless", "static", "of_class")
+
+
+@pytest.mark.parametrize("name", GATHERS)
+@pytest.mark.parametrize("kind", [False, True], ids=["object", "class"])
+def test_a_method_that_gathers_its_arguments_is_asked_as_a_plain_call_is(name: str, kind: bool) -> None:
+    """One text is its prompt, a mapping the request, several values are args; no name of a keyword is taken."""
+    if kind and name in ("made", "held", "given"):
+        return
+    asked: list[tuple[tuple[Any, ...], dict[str, Any], Any]] = [
+        (("x",), {}, {"prompt": "x"}),
+        (("x",), {"limit": 3}, {"prompt": "x", "limit": 3}),
+        (({"prompt": "x", "n": 1},), {"n": 2}, {"prompt": "x", "n": 2}),
+        (("x", 1), {"n": 2}, {"args": ["x", 1], "n": 2}),
+        ((), {}, {}),
+        (
+            ("x",),
+            {"self": 1, "self_": 2, "_self": 3, "args": 4, "kwargs": 5},
+            {"prompt": "x", "self": 1, "self_": 2, "_self": 3, "args": 4, "kwargs": 5},
+        ),
+    ]
+    with testing():
+        double = ScriptedModel(*["r"] * len(asked))
+        real = partial(Gathering if kind else Gathering(), **{name: double})
+        method = getattr(real() if kind else real, name)
+        for args, kwargs, request in asked:
+            said = method(*args, **kwargs)
+            assert (said if isinstance(said, str) else said.text) == "r"
+            assert double.requests[-1] == request
+        assert getattr(partial(Gathering(), **{name: lambda *args, **kwargs: (args, kwargs)}), name)("x", n=1) == (("x",), {"n": 1})
+
+
+def test_what_has_a_name_beside_gathered_arguments_keeps_it() -> None:
+    """Keywords with defaults, a first argument with a name, keywords alone; async methods and streams are as the method is."""
+    with testing():
+        double = ScriptedModel(*"abcdefg")
+        parts = dict.fromkeys(("optional", "filled", "named", "first", "later", "streamed"), double)
+        real = partial(Gathering(), **parts)
+        assert (real.optional("x"), double.requests[-1]) == ("a", {"args": ["x"], "limit": 8})
+        assert (real.filled("x").text, double.requests[-1]) == ("b", {"prompt": "x"})
+        assert (real.named(self=1, name="n"), double.requests[-1]) == ("c", {"self": 1, "name": "n"})
+        assert (real.first("x"), double.requests[-1]) == ("d", {"prompt": "x", "more": []})
+        assert (real.first("x", 1, n=2), double.requests[-1]) == ("e", {"prompt": "x", "more": [1], "n": 2})
+        assert (asyncio.run(real.later("x", n=1)), double.requests[-1]) == ("f", {"prompt": "x", "n": 1})
+
+        async def read() -> list[str]:
+            return [item async for item in real.streamed("x")]
+
+        assert (asyncio.run(read()), double.requests[-1]) == (["g"], {"prompt": "x"})
+
+
+def test_a_function_that_is_made_when_asked_for_is_no_method_of_the_class() -> None:
+    """What __getattr__ or a property gives takes its first argument itself, and no self before it."""
+
+    class Lazy:
+        def __getattr__(self, name: str) -> Callable[[str], str]:
+            return lambda prompt: prompt
+
+        @property
+        def given(self) -> Callable[[str], str]:
+            return lambda prompt: prompt
+
+    with testing():
+        double = ScriptedModel("a", "b")
+        lazy = partial(Lazy(), made=double, given=double)
+        assert (lazy.made("x").text, lazy.given(prompt="y").text) == ("a", "b")
+        assert list(double.requests) == [{"prompt": "x"}, {"prompt": "y"}]

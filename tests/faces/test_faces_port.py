@@ -763,5 +763,5 @@ def test_an_attribute_that_is_called_is_a_question() -> None:
             ("ask", {"prompt": "q"}),
             ("aask", {"prompt": "q"}),
             ("two", {"arg1": "q", "arg2": 3}),
-            ("any", {"args": ["q"], "limit": 3}),
+            ("any", {"prompt": "q", "limit": 3}),
         ]

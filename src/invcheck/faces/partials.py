@@ -79,7 +79,7 @@ class _Part:
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         if instance is None and self.bound:
-            return lambda _self, *args, **kwargs: self.value(*args, **kwargs)
+            return lambda _self, /, *args, **kwargs: self.value(*args, **kwargs)  # noqa: PLW0108  # it leaves out its first argument
         return self.value
 
     def __set__(self, instance: object, value: object) -> None:
@@ -103,12 +103,13 @@ def _no_such(real: Any, name: str, spoken: str) -> PortMismatch:
 
 def _answer(real: Any, name: str, answer: Any, spoken: str) -> _Part:
     held = inspect.getattr_static(real, name, _MISSING)
-    if not isinstance(held, FunctionType | staticmethod | classmethod):
+    written = isinstance(held, FunctionType | staticmethod | classmethod)
+    if not written:
         held = _found(real, name, spoken)  # a property, an attribute of the instance, or what __getattr__ makes
     if not callable(held) and not isinstance(held, staticmethod | classmethod):
         raise PortMismatch(f"{spoken}.{name} is {type(held).__name__}, and only a method can be answered")
     kind = real if isinstance(real, type) else type(real)
-    bound = isinstance(held, FunctionType) and (isinstance(real, type) or name not in getattr(real, "__dict__", {}))
+    bound = written and isinstance(held, FunctionType) and (isinstance(real, type) or name not in getattr(real, "__dict__", {}))
     declared = _declared(kind, name, held, bound=bound)
     if not isinstance(answer, Plain | Double):
         return _Part(name, _function(declared, name, answer, spoken), bound=bound)

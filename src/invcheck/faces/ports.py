@@ -37,9 +37,10 @@ def port(
 ) -> P:
     """Give an object that satisfies ``protocol`` and is answered by ``double``; a type checker sees it as the Protocol.
 
-    A call's request is ``{parameter name: value}``, defaults applied and keyword variables merged in. ``returns`` makes
-    the app's own object of a reply (one function, or one per method); without it see `invcheck.faces.adapt`. ``raises``
-    maps a kind of fault to the app's own exception. ``attributes`` are values for members that are no methods. ``like``
+    A call's request is ``{parameter name: value}``, defaults applied and keyword variables merged in; a method that gathers
+    whatever it is given (``*args, **kwargs``) is asked as a plain call is. ``returns`` makes the app's own object of a reply
+    (one function, or one per method); without it see `invcheck.faces.adapt`. ``raises`` maps a kind of fault to the app's own
+    exception. ``attributes`` are values for members that are no methods. ``like``
     is a hand-written object or class that is compared with the Protocol first. What a method returns, and each item that a
     stream yields, is checked against its hint.
 

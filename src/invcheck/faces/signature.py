@@ -177,10 +177,11 @@ def overloads(cls: type, name: str) -> list[Callable[..., Any]]:
 
 
 def form(function: Callable[..., Any], owner: type | None = None, bound: dict[Any, Any] | None = None, *, drop: bool = False) -> Form:
-    """Read one function; ``drop`` leaves out its first parameter, ``self``."""
+    """Read one function; ``drop`` leaves out its first parameter, ``self``, unless that gathers all positional ones."""
     signature = inspect.signature(function)
     parameters = list(signature.parameters.values())
-    signature = signature.replace(parameters=parameters[1:] if drop else parameters)
+    named = bool(parameters) and parameters[0].kind is not inspect.Parameter.VAR_POSITIONAL
+    signature = signature.replace(parameters=parameters[1:] if drop and named else parameters)
     names = [*signature.parameters, "return"]
     hints = {name: _hint(function, name, owner, bound or {}) for name in names}
     return Form(getattr(function, "__name__", "call"), signature, hints, flag(function))

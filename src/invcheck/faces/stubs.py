@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaita
 from functools import lru_cache
 from typing import Any, get_args, get_origin
 
+from invcheck.faces.call import requested
 from invcheck.faces.fits import fitter
 from invcheck.faces.signature import EMPTY, Form, Member, is_self, shape
 
@@ -86,7 +87,7 @@ _BODIES = {
 
 def _stub(form: Form, index: int) -> Any:
     how, _ = manner(form)
-    space: dict[str, Any] = {"__name__": __name__}  # so that its frames are told apart from the app's
+    space: dict[str, Any] = {"__name__": __name__, "_requested": requested}  # so that its frames are told apart from the app's
     me = "self"
     while me in form.signature.parameters:
         me += "_"
@@ -99,9 +100,17 @@ def _stub(form: Form, index: int) -> Any:
 
 
 def _written(form: Form, me: str, space: dict[str, Any]) -> tuple[str, str]:
-    """The parameter list and the request, as source text; defaults enter as values."""
-    given, request, last = [me], [], None
-    positional_only = any(p.kind is p.POSITIONAL_ONLY for p in form.signature.parameters.values())
+    """The parameter list and the request, as source text; defaults enter as values.
+
+    Where ``*args`` and ``**kwargs`` gather whatever is given, the request is that of a plain call.
+    """
+    given, last = [me], None
+    request: list[str] = []
+    kinds = [p.kind for p in form.signature.parameters.values()]
+    positional_only = inspect.Parameter.POSITIONAL_ONLY in kinds
+    gathered = None
+    if not positional_only:
+        given.append("/")  # a keyword may have its name
     for p in form.signature.parameters.values():
         if last is p.POSITIONAL_ONLY and p.kind is not p.POSITIONAL_ONLY:
             given.append("/")
@@ -114,11 +123,15 @@ def _written(form: Form, me: str, space: dict[str, Any]) -> tuple[str, str]:
             space[f"_default_{p.name}"] = None if p.default is ... else p.default
             default = f"=_default_{p.name}"
         given.append(f"{stars}{p.name}{default}")
+        if p.kind is p.VAR_POSITIONAL and not request and p.VAR_KEYWORD in kinds:
+            gathered = p.name
+            continue
         spread = p.kind is p.VAR_KEYWORD and not positional_only
         request.append(f"**{p.name}" if spread else f"{p.name!r}: {p.name}")
     if last is inspect.Parameter.POSITIONAL_ONLY:
         given.append("/")
-    return ", ".join(given), "{" + ", ".join(request) + "}"
+    fields = "{" + ", ".join(request) + "}"
+    return ", ".join(given), fields if gathered is None else f"_requested({gathered}, {fields})"
 
 
 def _overloaded(member: Member, first: int) -> Any:
@@ -139,13 +152,13 @@ def _overloaded(member: Member, first: int) -> Any:
 
     if all(form.flag == "async" for form in member.forms):
 
-        async def later(self: Any, *args: Any, **kwargs: Any) -> Any:
+        async def later(self: Any, /, *args: Any, **kwargs: Any) -> Any:
             return await chosen(args, kwargs)(self, *args, **kwargs)
 
         method: Any = later
     else:
 
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
             return chosen(args, kwargs)(self, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = member.name
