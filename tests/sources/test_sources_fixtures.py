@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from invcheck import Exchange, Fault, Reply, ScriptedModel, Text, Thinking, ToolCall, Usage, testing
 from invcheck.errors import DoubleError, FixtureInvalid, ScriptInvalid
 from invcheck.faults import KINDS
 from invcheck.freeze import FrozenDict
+from invcheck.paths import equal
 from invcheck.sources import fixtures, writing
 from invcheck.sources.recording import Fixture, Provenance, fixture_of, hash_of, prompt_hash, prompt_of, without
 from invcheck.vocabulary import Delivery, Framing, Place, Refusal, State
@@ -339,3 +340,23 @@ def test_a_hash_alone_finds_what_its_request_finds(request: Any, ignore: list[st
     assert (whole.request_hash, whole.prompt_hash) == (bare.request_hash, bare.prompt_hash)
     assert fixtures.read_line(fixtures.line(bare)) == bare
     assert bare.keyed
+
+
+alike = st.sampled_from([0, -0.0, 1, 1.0, True, False, "1", None, 2**53, 2.0**53, 2**53 + 1, 1.5])
+small = st.recursive(
+    alike, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2), max_leaves=3
+)
+
+
+@given(alike | small, alike | small, st.sampled_from(["prompt", "limit"]))
+@example([1], [1.0], "prompt")
+@example({"a": True}, {"a": 1}, "limit")
+def test_requests_have_one_hash_where_they_are_the_same_json(one: Any, other: Any, field: str) -> None:
+    """As every comparison of JSON here: 1 and 1.0 are one value, true is none of them."""
+    first, second = {field: one}, {field: other}
+    assert (hash_of(first) == hash_of(second)) is (prompt_hash(first) == prompt_hash(second)) is equal(first, second)
+
+
+def test_a_hash_writes_a_number_without_a_fraction_as_an_integer() -> None:
+    """So it can be written down by hand."""
+    assert hash_of({"a": 1.0, "b": [-0.0, {"c": 2.5}]}) == sha('{"a":1,"b":[0,{"c":2.5}]}')

@@ -264,11 +264,33 @@ def test_a_line_without_its_request_tells_by_its_hash(kept: dict[str, str], code
     assert "differ first" not in error.message
 
 
-def test_numbers_that_only_their_text_tells_apart_have_no_path() -> None:
-    """1 and 1.0 are equal, and their canonical JSON is not."""
+@pytest.mark.parametrize(("recorded", "asked"), [(8, 8.0), (8.0, 8), (0, -0.0), (-0.0, 0.0), (10**22, 1e22), ([{"n": 1}], [{"n": 1.0}])])
+def test_numbers_that_are_equal_are_one_request(recorded: Any, asked: Any) -> None:
+    """At any depth, with the request or its hash alone; and what is equal to ``when`` is the recorded one."""
+    whole = Fixture(RECORDED, Reply((Text("1"),)), {"prompt": "a", "n": recorded})
+    bare = Fixture(RECORDED, Reply((Text("2"),)), None, whole.request_hash)
+    with testing():
+        model = ReplayModel(whole, bare)
+        assert [model(prompt="a", n=asked).text, model(prompt="a", n=recorded).text] == ["1", "2"]
+
+
+@pytest.mark.parametrize(("recorded", "asked"), [(1, True), (0, False), (2**53, 2.0**53 + 2), (1, "1"), (0, None), (1, 1.5)])
+def test_what_is_not_equal_is_told_with_its_path(recorded: Any, asked: Any) -> None:
+    """A boolean is no number, and a large integer only the float that it equals."""
     with ending("REQUEST_CHANGED"):
-        error = refused(ReplayModel(said("a", "1", optional=True)), "REQUEST_CHANGED", prompt="a", max_tokens=8.0)
-    assert error.fields["path"] is None
+        far = Fixture(RECORDED, Reply(), {"prompt": "a", "n": recorded, "x": 1}, optional=True)
+        near = Fixture(RECORDED, Reply(), {"prompt": "a", "n": recorded}, optional=True, label="near")
+        error = refused(ReplayModel(far, near), "REQUEST_CHANGED", prompt="a", n=asked)
+    assert (error.fields["path"], error.fields["recording"]) == ("$.n", "a recording (near)")
+
+
+def test_a_boolean_is_as_far_from_a_number_as_anything() -> None:
+    """So a recording that differs in that alone is not taken for one that differs in nothing."""
+    with ending("REQUEST_CHANGED"):
+        apart = Fixture(RECORDED, Reply(), {"prompt": "a", "m": 1, "n": 1}, optional=True)
+        near = Fixture(RECORDED, Reply(), {"prompt": "a", "m": True, "n": 2}, optional=True, label="near")
+        error = refused(ReplayModel(apart, near), "REQUEST_CHANGED", prompt="a", m=True, n=True)
+    assert (error.fields["path"], error.fields["recording"]) == ("$.n", "a recording (near)")
 
 
 def test_the_nearest_recording_has_the_fewest_differences() -> None:

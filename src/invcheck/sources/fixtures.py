@@ -11,7 +11,8 @@ One line is one exchange, version 1 of the format::
 In place of ``reply`` stands ``fault`` (``{"kind": "rate-limit", "retry_after": 20}``), or ``body``, a provider's own JSON,
 with its ``dialect`` ("openai.chat", "openai.responses", "anthropic.messages"). A reply may hold ``blocks`` in their order
 instead, and ``chunks``, ``latency``, ``pace`` and ``framing``. All but ``invcheck``, ``provenance`` and one of the three may
-be left out. A hash is the sha256 of canonical JSON: of the request without what ``ignore`` names, and of its prompt alone.
+be left out. A hash is the sha256 of canonical JSON (sorted keys, no blanks, 1.0 as 1): of the request without what ``ignore``
+names, and of its prompt alone.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from invcheck.errors import ScriptedModelError
+from invcheck.paths import equal
 from invcheck.request import Call
 from invcheck.show import show
 from invcheck.sources.recording import Fixture, hash_of, prompt_hash, prompt_of, without
@@ -118,4 +119,4 @@ def _differing(old: Json, new: Json) -> int:
         return sum(_differing(old.get(key), new.get(key)) for key in {**old, **new})
     if isinstance(old, list) and isinstance(new, list):
         return sum(_differing(*pair) for pair in zip_longest(old, new))
-    return int(old != new)
+    return int(not equal(old, new))

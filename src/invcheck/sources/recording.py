@@ -139,13 +139,26 @@ def without(request: Mapping[str, Json], ignore: Iterable[str]) -> Mapping[str, 
 
 
 def hash_of(request: Mapping[str, Json], ignore: Iterable[str] = ()) -> str:
-    """Give the hash of a request, of all but what is ignored."""
-    return f"sha256:{digest(without(request, ignore))}"
+    """Give the hash of a request, of all but what is ignored; requests that are the same JSON have the same.
+
+    >>> hash_of({"n": 1}) == hash_of({"n": 1.0}), hash_of({"n": 1}) == hash_of({"n": True})
+    (True, False)
+    """
+    return f"sha256:{digest(_integral(without(request, ignore)))}"
 
 
 def prompt_hash(request: Mapping[str, Json], ignore: Iterable[str] = ()) -> str:
     """Give the hash of a request's prompt, of all but what is ignored."""
-    return f"sha256:{digest(prompt_of(without(request, ignore)))}"
+    return f"sha256:{digest(_integral(prompt_of(without(request, ignore))))}"
+
+
+def _integral(value: Json) -> Json:
+    """Spell each number that has no fraction as an integer, since 1 and 1.0 are equal and their texts are not."""
+    if isinstance(value, Mapping):
+        return {key: _integral(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_integral(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _sound(outcome: Outcome | None) -> Outcome:
