@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from invcheck import Counts, Fault, Reply, ScriptedModel, Text, Usage, testing
+from invcheck import Counts, Fault, Framing, Reply, ScriptedModel, ScriptedModelError, Text, Usage, Verdict, testing
 from invcheck.canonical import canonical
 from invcheck.errors import DoubleError
 from invcheck.faults import ModelConnectionError, ModelFault, ModelTimeout
@@ -157,7 +157,7 @@ def test_a_fault_behind_the_end_of_a_body_is_a_mistake(kind: str, streams: bool)
     record = Record()
     with opened(record):
         client = ScriptedModel(fail(kind, reply="hi", after=100_000)).openai(max_retries=5)
-        with pytest.raises(Exception, match="breaks nothing: the body has"):
+        with pytest.raises(Exception, match="breaks nothing: there are"):
             client.chat.completions.create(model="m", messages=[{"role": "user", "content": "x"}], stream=streams)
     assert [finding.code for finding in record.findings()] == ["FAULT_UNREACHED"]
 
@@ -188,7 +188,11 @@ def test_a_fault_of_delivery_breaks_a_whole_reply() -> None:
         ({"kind": "timeout", "seconds": True}, "seconds is a number from 0"),
         ({"kind": "server", "seconds": 1}, "seconds belongs to"),
         ({"kind": "server", "body": 3}, "body is text, got int"),
-        ({"kind": "server", "headers": {"a": 1}}, "headers are texts by name"),
+        ({"kind": "server", "headers": {"a": 1}}, "the header a cannot hold 1"),
+        ({"kind": "server", "headers": {"a b": "1"}}, "'a b' is no name of a header"),
+        ({"kind": "server", "headers": {"a": "1\r\nb: 2"}}, "the header a cannot hold"),
+        ({"kind": "cut"}, "breaks a reply that has begun: say which one"),
+        ({"kind": "server", "status": 100}, "200 to 599"),
     ],
 )
 def test_a_fault_that_cannot_be_is_refused_when_it_is_queued(fields: dict[str, Any], says: str) -> None:
@@ -203,3 +207,41 @@ def test_what_a_reply_says_of_its_parts_is_checked_when_it_is_queued() -> None:
 
     with testing(), pytest.raises(DoubleError, match=r"step 1 .* join to"):
         ScriptedModel(Reply((Text("abc"),), delivery=Delivery(("a",))))
+    with testing(), pytest.raises(DoubleError, match=r"step 1 .* the header x cannot hold"):
+        ScriptedModel(Reply((Text("abc"),), framing=Framing(headers={"x": "a\nb"})))
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_broken_reply_takes_its_time_too(streams: bool) -> None:
+    """Latency and pace pass up to where the fault breaks the reply, whole or streamed."""
+    record, clock = clocked()
+    with opened(record):
+        model = ScriptedModel(fail("cut", reply=reply("abcdef", chunks=2, pace=1.0, latency=5.0), after=4))
+        with pytest.raises(ModelConnectionError):
+            model.stream("x").final() if streams else model("x")
+    assert clock.elapsed == 6.0
+
+
+def test_a_fault_that_breaks_nothing_is_told_where_a_function_gives_it() -> None:
+    """A cut needs a reply, or chunks that came before it; a silent end behind the end of the text is none."""
+    record = Record()
+    with opened(record):
+        model = ScriptedModel(lambda _: Fault("cut"), fail("truncated", reply="hello", after=5))
+        for code in ("REPLY_INVALID", "FAULT_UNREACHED"):
+            with pytest.raises(ScriptedModelError) as caught:
+                model("x")
+            assert caught.value.code == code
+    assert [finding.verdict for finding in record.findings()] == [Verdict.ERRORED] * 2
+
+
+def test_what_a_factory_leaves_out_of_its_stream_comes_at_its_end() -> None:
+    """A reply's thinking and tools reach the reader although only the text was streamed: a stream is its whole twin."""
+
+    async def text_only(request: Any, signal: Any) -> Any:
+        yield "By mail."
+        yield reply("By mail.", thinking="Hm.", tool_calls=[tool_call("f", {"a": 1}, id="c")])
+
+    with testing():
+        stream = ScriptedModel(text_only).stream("x")
+        assert [chunk.text or chunk.thinking or chunk.tool_call.id for chunk in stream] == ["By mail.", "Hm.", "c"]
+        assert stream.final().thinking == "Hm."

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
-from invcheck.errors import DoubleError, NotJson
+from invcheck.errors import DoubleError, NotJson, ScriptedModelError
 from invcheck.jsontext import loads
 from invcheck.replies import arguments_text
 from invcheck.show import show
@@ -161,6 +161,16 @@ def differs(parts: Sequence[Chunk], reply: Reply) -> str | None:
     return next((f"give a tool call the id {a!r}, the reply gives it {b!r}" for a, b in ids if b is not None and a != b), None)
 
 
+def unsaid(parts: Sequence[Chunk], reply: Reply, request_id: str) -> Iterator[Chunk]:
+    """Give the chunks of what a factory left out of its stream and has in its reply: a kind of block of which it said nothing."""
+    said = {kind: any(getattr(chunk, kind) for chunk in parts) for kind in ("text", "thinking", "refusal")}
+    tools = any(chunk.tool_call is not None or chunk.part is not None for chunk in parts)
+    for chunk in chunks(reply, request_id, None):
+        kind = next((kind for kind in said if getattr(chunk, kind)), None)
+        if not (tools if kind is None else said[kind]):
+            yield chunk
+
+
 def _tools(parts: Sequence[Chunk]) -> list[ToolCall]:
     named: list[ToolCall] = []
     texts: dict[int, str] = {}
@@ -189,10 +199,23 @@ def broken(fault: Fault, request_id: str, default: Delivery | None) -> tuple[lis
     """
     reply = fault.reply or Reply((Text(""),))
     text = reply.text.encode("utf-8", "backslashreplace")
+    if fault.kind == "truncated" and isinstance(fault.after, int) and fault.after >= len(text):
+        raise unreached(fault, len(text), "in process after counts bytes of the text")
     kept = text[: cut_at(fault, text)].decode("utf-8", "ignore")
     part = Reply((Text(kept),) if kept else (), None, reply.usage)
     chunking = merged(reply.delivery, default).chunking
     return list(chunks(part, request_id, None if isinstance(chunking, tuple) else chunking)), part
+
+
+def unreached(fault: Fault, size: int, hint: str) -> ScriptedModelError:
+    """Give the error of a fault that comes behind the end: it would break nothing, and the app be judged for nothing."""
+    return ScriptedModelError(
+        f"a fault {fault.kind} after {fault.after} bytes breaks nothing: there are {size}",
+        code="FAULT_UNREACHED",
+        expected=f"after less than {size} bytes",
+        got=str(fault.after),
+        hint=hint,
+    )
 
 
 def cut_at(fault: Fault, body: bytes) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from threading import Lock, get_ident, main_thread
+from threading import Lock, RLock, get_ident, main_thread
 from typing import Any
 
 from invcheck import lanes, protocol, record, replies
@@ -72,13 +72,13 @@ class Double:
         self._lane_by = own("lane_by", lane_by) if callable(lane_by) else lane_by
         self._handing = Handing(self._record, replies.usage_of(usage), delivery, cached=cached)
         self._relaxed = protocol.relaxed_rules(relax) if relax else frozenset()
-        self._offered: set[str] = set()
         self._keep = keep
         self._calls: list[Call] = []
         self._forgotten: dict[State, int] = {}
         self._arrived = 0
         self._arrivals = Lock()
-        self._locks: dict[str | None, Lock] = {}
+        self._locks: dict[str | None, RLock] = {}
+        self._drawing: set[str | None] = set()
         self._asked: dict[str | None, int] = {}
         self._latched: set[tuple[str, str | None]] = set()
         self._record.doubles.append(self)
@@ -172,7 +172,7 @@ class Double:
                 await pause()
             call.unless_cancelled()
             self._unless_broken(call)
-            if self._source.ordered and self._record.turns is not None:
+            if self._record.turns is not None and (self._handing.cached or self._source.ordered(call.lane)):
                 await self._turn(call, self._record.turns)
             step = self._draw(call)
             if items is not None:
@@ -228,11 +228,11 @@ class Double:
 
     def _unless_broken(self, call: Call) -> None:
         """Refuse a request that no provider would take."""
-        found = protocol.complaints(call.plain, self._relaxed, self._offered)
+        found = protocol.complaints(call.plain, self._relaxed, self._record.offered)
         if found:
             raise protocol.refusal(found, n=call.entry["n"], call=f"call {call.n + 1}", lane=call.lane)
         if "tools" in call.plain:
-            self._offered.update(protocol.tools_of(call.plain) or ())
+            self._record.offered.update(protocol.tools_of(call.plain) or ())
 
     async def _turn(self, call: Call, turns: Turns) -> None:
         """Wait until everything else waits too; a call that meets another one on its lane has no order of its own."""
@@ -248,12 +248,20 @@ class Double:
         declared = self._source.lanes
         if not isinstance(call.lane, str | None) or call.lane not in declared:
             raise lanes.undeclared(call.lane, declared)
-        with self._locks.get(call.lane) or self._locks.setdefault(call.lane, Lock()):
-            self._handing.follows(call)
-            return self._source.draw(call)
+        with self._locks.get(call.lane) or self._locks.setdefault(call.lane, RLock()):
+            if call.lane in self._drawing:
+                raise lanes.asked_within(call.lane)
+            self._drawing.add(call.lane)
+            try:
+                self._handing.follows(call)
+                return self._source.draw(call)
+            finally:
+                self._drawing.discard(call.lane)
 
     def _fell(self, call: Call, error: BaseException) -> None:
         """Enter what became of a call that was not served, and latch what no ``except`` in the app may hide."""
+        if call.ended:
+            return  # its reader is gone
         call.ended = True
         call.state = _state(error)
         # whoever cancels, it is the same cancellation: the runtimes call it by different names
@@ -287,8 +295,12 @@ async def _hand_over(items: Iterable[object], call: Call, hand: Hand | None) -> 
 _GONE = (("asyncio", "CancelledError"), ("trio", "Cancelled"))
 
 
+def gone(error: BaseException) -> bool:
+    """Say whether an error is the cancellation of a task, in whichever event loop."""
+    return isinstance(error, tuple(getattr(sys.modules[module], name) for module, name in _GONE if module in sys.modules))
+
+
 def _state(error: BaseException) -> State:
-    gone = [getattr(sys.modules[module], name) for module, name in _GONE if module in sys.modules]
-    if isinstance(error, (CallCancelled, GeneratorExit, *gone)):
+    if isinstance(error, (CallCancelled, GeneratorExit)) or gone(error):
         return State.CANCELLED
     return State.REFUSED if isinstance(error, ScriptedModelError) and error.code in REFUSED else State.FAILED

@@ -8,7 +8,10 @@ from invcheck import delivery, replies
 from invcheck.errors import ScriptedModelError
 from invcheck.record import Record
 from invcheck.request import Call
-from invcheck.vocabulary import Delivery, Fault, Outcome, Reply, State, Usage
+from invcheck.vocabulary import Chunk, Delivery, Fault, Outcome, Reply, State, Usage
+
+_BREAKING = ("cut", "truncated", "stream-error")
+"""Kinds that need something to break; the loader of faults refuses them earlier where they are a step of their own."""
 
 Render = Callable[[Fault], BaseException]
 
@@ -16,10 +19,11 @@ Render = Callable[[Fault], BaseException]
 class Handing:
     """How one double hands over what it answers: with which usage and delivery where a reply does not say."""
 
-    __slots__ = ("_asked", "_delivery", "_record", "_usage")
+    __slots__ = ("_asked", "_delivery", "_record", "_usage", "cached")
 
     def __init__(self, record: Record, usage: Usage | None, delivery: Delivery | None, *, cached: bool) -> None:
         self._record, self._usage, self._delivery = record, usage, delivery
+        self.cached = cached  # then what a call costs depends on the one before it
         self._asked: dict[str | None, bytes] | None = {} if cached else None
 
     def follows(self, call: Call) -> None:
@@ -56,14 +60,18 @@ class Handing:
         return replies.completed(reply, usage, call.request.id if reply.tool_calls else "")
 
     async def _delivered(self, call: Call, reply: Reply, how: Delivery) -> None:
-        """Hand over the chunks of a reply that did not come in chunks, and let the time pass that it takes."""
-        own = [] if call.parts else list(delivery.chunks(reply, call.request.id, how.chunking))
+        """Hand over what of a reply did not come in chunks, and let the time pass that it takes."""
+        own = delivery.unsaid(call.parts, reply, call.request.id) if call.parts else delivery.chunks(reply, call.request.id, how.chunking)
+        await self._arriving(call, list(own), how, said=len(call.parts))
+
+    async def _arriving(self, call: Call, chunks: list[Chunk], how: Delivery, said: int = 0) -> None:
+        """Hand chunks over in the time that they take, behind those that were said; what is not streamed takes as long."""
         if not call.streams:
-            await self._pass(call, how.latency + how.pace * max(0, len(own or call.parts) - 1))
+            await self._pass(call, how.latency + how.pace * max(0, said + len(chunks) - 1))
             return
-        for place, chunk in enumerate(own):
-            await self._pass(call, how.pace if place else how.latency)
-            call.at_last = place == len(own) - 1
+        for place, chunk in enumerate(chunks):
+            await self._pass(call, how.pace if place or said else how.latency)
+            call.at_last = place == len(chunks) - 1
             await call.emit(chunk)
 
     async def _broken(self, call: Call, fault: Fault, render: Render) -> Reply:
@@ -72,14 +80,19 @@ class Handing:
             how = delivery.merged(fault.reply.delivery, self._delivery)
             fault = replies.breaking(fault, self._completed(call, fault.reply), how)
         call.outcome = fault
-        if call.raw:
-            raise render(fault)
+        if fault.reply is None and fault.kind in _BREAKING and not call.parts:
+            message = f"the fault {fault.kind} of call {call.n + 1} breaks a reply, and there is none"
+            raise ScriptedModelError(message, code="REPLY_INVALID", lane=call.lane, hint="give it the reply= that it breaks")
         if fault.reply is None:
-            await self._pass(call, delivery.silence(fault) if fault.kind == "stall" else fault.seconds or 0.0)
+            lasts = delivery.silence(fault) if fault.kind == "stall" else fault.seconds or 0.0
+            await self._pass(call, 0.0 if call.raw else lasts)
+            raise render(fault)
+        how = delivery.merged(fault.reply.delivery, self._delivery)
+        if call.raw:  # whoever carries the bytes breaks them
+            await self._pass(call, how.latency)
             raise render(fault)
         chunks, part = delivery.broken(fault, call.request.id, self._delivery)
-        for chunk in chunks if call.streams else ():
-            await call.emit(chunk)
+        await self._arriving(call, chunks, how)
         if fault.kind == "stall":
             await self._pass(call, delivery.silence(fault))
         if fault.kind != "truncated":

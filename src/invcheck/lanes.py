@@ -27,3 +27,10 @@ def undeclared(lane: str | None, lanes: Collection[str | None]) -> ScriptedModel
     return ScriptedModelError(
         f"{what}; declared are {known}", code="LANE_UNDECLARED", lane=lane, hint="ask through double.lane(NAME), or say lane_by="
     )
+
+
+def asked_within(lane: str | None) -> ScriptedModelError:
+    """Give the error of a double that is asked while it looks for what answers a call of the same lane."""
+    return ScriptedModelError(
+        "a double was asked by what decides its own answer", code="ASKED_WITHIN", lane=lane, hint="a predicate of when= asks no double"
+    )

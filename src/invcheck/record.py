@@ -64,6 +64,7 @@ class Record:
         self.ambient: dict[tuple[str, str], int] = {}
         self.latches: list[Finding] = []
         self.doubles: list[Verified] = []
+        self.offered: set[str] = set()
         self.consumed: dict[int, object] = {}
         self.before_event: list[Callable[[], None]] = []
 

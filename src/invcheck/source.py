@@ -23,8 +23,7 @@ class Source(Protocol):
     def lanes(self) -> Collection[str | None]:
         """The lanes that may be asked: the one unnamed lane (None), or the declared names."""
 
-    @property
-    def ordered(self) -> bool:
+    def ordered(self, lane: str | None) -> bool:
         """Whether the order in which calls of a lane arrive decides what answers them."""
 
     @property

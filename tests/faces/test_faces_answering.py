@@ -58,7 +58,7 @@ def looped(model: ScriptedModel, request: Asked) -> tuple[Answer, list[bytes | B
         fail("stream-error", after=90, reply="hello"),
         fail("stall", after=90, reply="hello", seconds=3),
         fail("cut", reply=Reply()),
-        fail("stream-error"),
+        fail("stall"),
         fail("timeout"),
         fail("connection"),
         fail("server", status=503, body="<h1>no</h1>", headers={"X-Edge": "a"}),

@@ -150,7 +150,9 @@ def test_a_double_without_faces_gets_the_plain_one() -> None:
     class One:
         lanes = (None,)
         pending = 0
-        ordered = False
+
+        def ordered(self, lane: Any) -> bool:
+            return False
 
         def draw(self, call: Any) -> One:
             return self

@@ -680,3 +680,112 @@ def test_an_abort_from_another_thread_ends_what_waits(runtime: str) -> None:
         model = ScriptedModel(factory)
         run(runtime, app)
         assert model.counts == Counts(cancelled=1)
+
+
+@runtimes
+def test_nothing_succeeds_after_a_failure(runtime: str) -> None:
+    """Whoever learned of the failure first: chunks that came before it are not handed out behind it."""
+    own = ValueError("own")
+
+    async def fails(request: Any, signal: AbortSignal) -> AsyncIterator[Any]:
+        yield "a"
+        raise own
+
+    async def app() -> None:
+        stream = model.stream("hi")
+        assert await failure(stream.result) is own
+        assert await failure(anext(stream)) is own
+
+    with testing():
+        model = ScriptedModel(fails)
+        run(runtime, app)
+
+
+@runtimes
+def test_a_reader_is_not_cancelled_with_another(runtime: str) -> None:
+    """The task that pulled is cancelled, and so is the call; another reader is told so by an error of ours."""
+    factory = Waiting()
+
+    async def app() -> None:
+        stream = model.stream("hi")
+        met: list[BaseException] = []
+
+        async def waits() -> None:
+            while not factory.began:
+                await anyio.lowlevel.checkpoint()
+            met.append(await failure(stream.result))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(waits)
+            with anyio.CancelScope() as scope:
+                async with anyio.create_task_group() as inner:
+                    inner.start_soon(read, stream)
+                    inner.start_soon(_until, lambda: factory.began and bool(stream._waiters), scope.cancel)
+        assert [getattr(error, "code", "") for error in met] == ["CANCELLED"]
+
+    with testing():
+        model = ScriptedModel(factory)
+        run(runtime, app)
+        assert model.counts == Counts(cancelled=1)
+
+
+@runtimes
+def test_an_abort_is_taken_back_although_the_factory_makes_another_error_of_it(runtime: str) -> None:
+    """A deadline around the stream is still a deadline, and ends nothing twice."""
+    began: list[bool] = []
+
+    async def turns(request: Any, signal: AbortSignal) -> AsyncIterator[Any]:
+        try:
+            yield "a"
+            began.append(True)
+            await anyio.sleep_forever()
+        finally:
+            raise KeyError("in finally")
+
+    async def app() -> None:
+        signal = AbortSignal()
+        async with anyio.create_task_group() as group:
+            group.start_soon(_until, lambda: bool(began), signal.abort)
+            assert isinstance(await failure(read(model.stream("x", signal=signal))), KeyError)
+        with anyio.move_on_after(0.01) as scope:
+            await anyio.sleep_forever()
+        assert scope.cancelled_caught
+
+    with testing():
+        model = ScriptedModel(turns)
+        run(runtime, app)
+
+
+@runtimes
+def test_a_stream_that_nobody_holds_cleans_up_in_the_loop(runtime: str) -> None:
+    """A factory that waits while it cleans up can do so, though its reader is gone; the call is cancelled."""
+    cleaned: list[str] = []
+
+    async def cleans(request: Any, signal: AbortSignal) -> AsyncIterator[Any]:
+        try:
+            yield "a"
+            yield "b"
+        finally:
+            await anyio.lowlevel.checkpoint()
+            cleaned.append("yes")
+
+    async def app() -> None:
+        stream = model.stream("x")
+        assert (await anext(stream)).text == "a"
+        del stream
+        gc.collect()
+        while not cleaned:
+            await anyio.lowlevel.checkpoint()
+
+    with testing():
+        model = ScriptedModel(cleans)
+        run(runtime, app)
+        assert model.counts == Counts(cancelled=1)
+
+
+def test_a_signal_that_is_none_is_a_field_of_the_request() -> None:
+    """An app that has a word of that name of its own keeps it."""
+    with testing():
+        model = ScriptedModel("a")
+        model(prompt="hi", signal="SIGTERM")  # type: ignore[arg-type]  # a request's own field
+        assert model.requests[0] == {"prompt": "hi", "signal": "SIGTERM"}

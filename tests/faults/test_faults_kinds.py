@@ -50,7 +50,7 @@ def test_a_fault_keeps_what_it_says() -> None:
 
 @pytest.mark.parametrize(("fault", "says"), [
     (Fault("ratelimit"), "did you mean 'rate-limit'"), (Fault("xxxxxxxx"), "there are bad-request"), (Fault(3), "no kind of fault"),  # type: ignore[arg-type]  # the mistake
-    (Fault("server", status=99), "100 to 599"), (Fault("server", status=True), "100 to 599"),
+    (Fault("server", status=99), "200 to 599"), (Fault("server", status=True), "200 to 599"),
     (Fault("server", 3), "message is text"), (Fault("server", retry_after=-1), "seconds from 0"),  # type: ignore[arg-type]  # the mistake
     (Fault("server", retry_after=float("inf")), "seconds from 0"), (Fault("server", retry_after="1"), "seconds from 0"),  # type: ignore[arg-type]  # the mistake
 ])  # fmt: skip

@@ -126,8 +126,8 @@ INVALID: list[tuple[Any, str]] = [
     (UnicodeDecodeError, "needs arguments; pass an instance"),
     (Fault("ratelimit"), "did you mean 'rate-limit'"),
     (Fault("no such thing at all"), "there are bad-request"),
-    (Fault("server", status=42), "100 to 599"),
-    (Fault("server", status=True), "100 to 599"),
+    (Fault("server", status=42), "200 to 599"),
+    (Fault("server", status=True), "200 to 599"),
     (Fault("server", message=3), "message is text"),  # type: ignore[arg-type]  # the mistake
     (Fault("server", retry_after=-1), "retry_after"),
     (Fault("server", retry_after=float("nan")), "retry_after"),

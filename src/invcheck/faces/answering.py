@@ -6,6 +6,7 @@ itself: in process both reach the app as they are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -34,6 +35,7 @@ COUNTING = "/messages/count_tokens"
 """Anthropic's endpoint that counts; it asks no model, so it is no call of the double."""
 
 _OVER = object()
+_ATTEMPT = re.compile("[0-9]{1,4}")
 
 
 def endpoints() -> list[str]:
@@ -135,7 +137,7 @@ class _Exchange:
             lane=self._lane,
             method=method or self._dialect.name,
             signal=self._signal,
-            attempt=int(attempt) if attempt.isdecimal() else 0,
+            attempt=int(attempt) if _ATTEMPT.fullmatch(attempt) else 0,
         )
 
     async def _whole(self, call: Call, body: Mapping[str, Json]) -> Answer:

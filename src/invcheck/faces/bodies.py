@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from invcheck import delivery
-from invcheck.errors import ScriptedModelError
 from invcheck.faces.wire.dialect import Dialect, text_of
 from invcheck.faces.wire.sse import Event, frame
 from invcheck.vocabulary import Fault, Framing, Json, Reply
@@ -122,15 +121,9 @@ def broken(fault: Fault, dialect: Dialect, body: Mapping[str, Json], request_id:
 
 
 def _reached(fault: Fault, body: bytes) -> int:
-    """Give where a fault breaks a body; one that comes behind its end would break nothing, and the app be judged for nothing."""
+    """Give where a fault breaks a body, which is before its end."""
     if isinstance(fault.after, int) and fault.after >= len(body):
-        raise ScriptedModelError(
-            f"a fault {fault.kind} after {fault.after} bytes breaks nothing: the body has {len(body)}",
-            code="FAULT_UNREACHED",
-            expected=f"after less than {len(body)} bytes",
-            got=str(fault.after),
-            hint="on the wire after counts bytes of the whole body, not of the text",
-        )
+        raise delivery.unreached(fault, len(body), "on the wire after counts bytes of the whole body, not of the text")
     return delivery.cut_at(fault, body)
 
 

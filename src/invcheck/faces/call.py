@@ -37,6 +37,14 @@ def requested(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Mapping[str, Any
     return {"prompt" if isinstance(only, str) else "args": only if isinstance(only, str) else [only], **kwargs}
 
 
+def _signalled(signal: Any, kwargs: dict[str, Any]) -> AbortSignal | None:
+    """Give the call's signal; what is none is a field of the request."""
+    if signal is None or isinstance(signal, AbortSignal):
+        return signal
+    kwargs["signal"] = signal
+    return None
+
+
 def driven(call: Coroutine[Any, Any, T]) -> T:
     """Run a call to its end without an event loop; DoubleError where a step really waits for something.
 
@@ -79,8 +87,9 @@ class Plain:
 
     def __call__(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
         """Ask, and give the reply; a fault is raised as an exception."""
+        heard = None if signal is None else _signalled(signal, kwargs)
         given = requested(args, kwargs)
-        reply: Reply = driven(self._whom().ask(given, lane=self._lane_name, signal=signal, hand=self._hand, render=self._render))
+        reply: Reply = driven(self._whom().ask(given, lane=self._lane_name, signal=heard, hand=self._hand, render=self._render))
         return reply
 
     def complete(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
@@ -90,7 +99,8 @@ class Plain:
     async def acomplete(self, *args: Any, signal: AbortSignal | None = None, **kwargs: Any) -> Reply:
         """Ask as a coroutine; a cancellation that arrives before the draw takes no step, and an abort ends a step that waits."""
         double = self._whom()
-        call = double.arrive(requested(args, kwargs), lane=self._lane_name, signal=signal)
+        heard = _signalled(signal, kwargs)
+        call = double.arrive(requested(args, kwargs), lane=self._lane_name, signal=heard)
         call.awaits = True
         reply: Reply = await unless_aborted(double.answer(call, hand=self._hand, render=self._render, pause=turn), call)
         return reply
@@ -100,7 +110,8 @@ class Plain:
         from invcheck.faces.stream import ReplyStream  # noqa: PLC0415  # most apps do not stream
 
         double = self._whom()
-        call = double.arrive(requested(args, kwargs), lane=self._lane_name, signal=signal)
+        heard = _signalled(signal, kwargs)
+        call = double.arrive(requested(args, kwargs), lane=self._lane_name, signal=heard)
         return ReplyStream(double, call, hand=self._hand, render=self._render)
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
 from invcheck.request import Call
 
 T = TypeVar("T")
+
+_waiting: set[Any] = set()
+"""Tasks that nobody else holds, which a loop would let go of."""
 
 
 class Event(Protocol):
@@ -57,6 +60,21 @@ def event() -> Event:
     return asyncio.Event()
 
 
+def later(function: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> bool:
+    """Have something awaited in the event loop of this thread, and say whether there is one."""
+    if looped():
+        import asyncio  # noqa: PLC0415  # it runs
+
+        task = asyncio.ensure_future(function(*args))
+        _waiting.add(task)
+        task.add_done_callback(_waiting.discard)
+        return True
+    trio = _trio()
+    if trio is not None:
+        trio.lowlevel.spawn_system_task(function, *args)
+    return trio is not None
+
+
 async def unless_aborted(pending: Awaitable[T], call: Call) -> T:
     """Wait for ``pending``; where the call's signal is aborted meanwhile it is cancelled at once, and CallCancelled raised.
 
@@ -94,12 +112,13 @@ async def _in_asyncio(pending: Awaitable[T], call: Call) -> T:
     with call.live_signal.heard(stop):
         try:
             return await pending
-        except asyncio.CancelledError:
-            if not stop.over():
-                raise  # the task's own cancellation
-            raise call.cancelled() from None
+        except BaseException as error:
+            alone = stop.over()  # taken back also where what was pending made another error of it
+            if alone and isinstance(error, asyncio.CancelledError):
+                raise call.cancelled() from None
+            raise  # the task's own cancellation, or an error
         finally:
-            stop.open = False
+            stop.over()
 
 
 class _Stop:
@@ -123,5 +142,7 @@ class _Stop:
             self._task.cancel()
 
     def over(self) -> bool:
-        """Say whether what arrived was this cancellation alone."""
-        return self._hit and self._task.uncancel() <= self._before
+        """Take the cancellation back, and say whether it was the only one."""
+        self.open = False
+        hit, self._hit = self._hit, False
+        return hit and self._task.uncancel() <= self._before

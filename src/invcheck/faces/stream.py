@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator
+from contextlib import suppress
+from functools import partial
 from types import TracebackType, coroutine
 from typing import Any, Self
 
-from invcheck.double import Double, Hand, Items
-from invcheck.errors import CallCancelled
+from invcheck.double import Double, Hand, Items, gone
+from invcheck.errors import CallCancelled, DoubleError
 from invcheck.faces import pending
 from invcheck.faces.call import waits_for_loop
 from invcheck.handing import Render
@@ -63,7 +65,7 @@ class ReplyStream:
         call.streams = True
         self.call = call
         self._shown = shown
-        self._run = double.answer(call, hand=hand, items=items, render=render, pause=self._pause)
+        self._run = double.answer(call, hand=hand, items=items, render=render, pause=partial(_pause, call))
         self._ahead: deque[Any] = deque()
         self._error: BaseException | None = None
         self._reply: Any = _OVER
@@ -81,10 +83,6 @@ class ReplyStream:
     def result(self) -> Awaitable[Any]:
         """The reply, to be awaited; it takes what chunks are left."""
         return _Result(self)
-
-    async def _pause(self) -> None:
-        if self.call.awaits:
-            await pending.turn()
 
     def __aiter__(self) -> ReplyStream:
         return self
@@ -126,22 +124,19 @@ class ReplyStream:
         return self._reply
 
     async def _anext(self) -> Any:
-        if self._ahead:
-            return self._ahead.popleft()
-        if self._reply is not _OVER:
-            return _OVER
-        if self._error is not None:
-            raise self._error
-        return await self._pull()
+        return self._known() if self._decided() else await self._pull()
 
     def _next(self) -> Any:
-        if self._ahead:
-            return self._ahead.popleft()
-        if self._reply is not _OVER:
-            return _OVER
+        return self._known() if self._decided() else self._piece()
+
+    def _decided(self) -> bool:
+        return self._error is not None or bool(self._ahead) or self._reply is not _OVER
+
+    def _known(self) -> Any:
+        """Give what is known to come next; after a failure nothing does."""
         if self._error is not None:
             raise self._error
-        return self._piece()
+        return self._ahead.popleft() if self._ahead else _OVER
 
     def _taken(self, met: Handed) -> Any:
         """Give what the reader gets of what is handed over, and enter it in the journal."""
@@ -156,13 +151,14 @@ class ReplyStream:
             waiter = pending.event()
             self._waiters.append(waiter)
             await waiter.wait()
-            if self._error is not None or self._reply is not _OVER or self._ahead:
-                return await self._anext()
+            if self._decided():
+                return self._known()
         self._pulled = self._begun = self.call.awaits = True
         try:
             return await pending.unless_aborted(self._apiece(), self.call)
         except BaseException as error:
-            self._error = error
+            # another task that reads this was not cancelled itself
+            self._error = self.call.left() if gone(error) else error
             raise
         finally:
             self._pulled = False
@@ -223,7 +219,11 @@ class ReplyStream:
                 self._error = error
                 raise
         self._error = self.call.left()
-        self._run.close()
+        try:
+            self._run.close()
+        except RuntimeError:
+            hint = "leave the stream with `async with`, or by aclose()"
+            raise DoubleError("what answers this stream waits while it cleans up", code="STEP_WAITS", hint=hint) from None
 
     async def aclose(self) -> None:
         """Leave the stream, and wait until what answers it has cleaned up."""
@@ -247,20 +247,32 @@ class ReplyStream:
 
     def __del__(self) -> None:
         if self._reply is _OVER and self._error is None:
+            self.call.ended = True  # cancelled, as it began
+            if self._begun and self.call.awaits and pending.later(_thrown, self._run, self.call.left()):
+                return  # what answers it may have to wait while it cleans up
             self._run.close()
 
 
+async def _pause(call: Call) -> None:  # no method: a stream that its own run held would be a ring, which only the collector frees
+    if call.awaits:
+        await pending.turn()
+
+
+async def _thrown(run: Any, left: CallCancelled) -> None:
+    """Let a run end because its reader has left, and never mind what it makes of that."""
+    with suppress(CallCancelled):
+        await _thrown_into(run, left)
+
+
 @coroutine
-def _thrown(run: Any, left: CallCancelled) -> Generator[Any, Any, None]:
+def _thrown_into(run: Any, left: CallCancelled) -> Generator[Any, Any, None]:
     """Let a run end because its reader has left, with whatever its cleaning up waits for; a GeneratorExit could not wait."""
     resume: Any = run.throw
     given: Any = left
     while True:
         try:
             met = resume(given)
-        except CallCancelled as error:
-            if error is not left:
-                raise
+        except StopIteration:
             return
         if type(met) is Handed:  # it swallowed the news and went on
             continue

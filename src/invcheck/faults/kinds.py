@@ -5,6 +5,7 @@ Statuses are those of RFC 9110 §15 and RFC 6585 §4; 529 is what providers send
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -81,7 +82,9 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 DELIVERY = ("cut", "truncated", "stream-error", "stall")
 """The kinds that break a reply which has begun to arrive."""
 
-_STATUSES = range(100, 600)
+_STATUSES = range(200, 600)  # an informational one comes before the answer
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FIELD = re.compile(r"([\x21-\x7e\x80-\xff]([\x20\x09\x21-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?")
 
 
 def known(kind: object) -> None:
@@ -102,7 +105,7 @@ def completed(fault: Fault) -> Fault:
     """
     known(fault.kind)
     if fault.status is not None and (type(fault.status) is not int or fault.status not in _STATUSES):
-        raise ValueError(f"status is an integer from 100 to 599, got {fault.status!r}")
+        raise ValueError(f"status is an integer from 200 to 599, got {fault.status!r}")
     if not isinstance(fault.message, str):
         raise ValueError(f"message is text, got {type(fault.message).__name__}")  # noqa: TRY004  # one kind of error for one kind of mistake
     after = fault.retry_after
@@ -116,12 +119,26 @@ def completed(fault: Fault) -> Fault:
     return replace(fault, message=fault.message or kind.message, status=status)
 
 
+def headers_wrong(headers: Mapping[str, str]) -> str | None:
+    """Say which header no HTTP message can hold, or None (RFC 9110 §5.1, §5.5).
+
+    >>> headers_wrong({"x-request": "a\\nb"})
+    "the header x-request cannot hold 'a\\\\nb'"
+    """
+    for name, value in headers.items():
+        if not isinstance(name, str) or not _TOKEN.fullmatch(name):
+            return f"{name!r} is no name of a header"
+        if not isinstance(value, str) or not _FIELD.fullmatch(value):
+            return f"the header {name} cannot hold {value!r}"
+    return None
+
+
 def _wrong(fault: Fault) -> str | None:
     """Say what is wrong with what a fault sends, or None."""
     if fault.body is not None and not isinstance(fault.body, str):
         return f"body is text, got {type(fault.body).__name__}"
-    if fault.headers is not None and not all(isinstance(part, str) for pair in fault.headers.items() for part in pair):
-        return "headers are texts by name"
+    if fault.headers is not None and (told := headers_wrong(fault.headers)) is not None:
+        return told
     if fault.kind in DELIVERY:
         return _breaks(fault)
     if fault.kind == "timeout" and fault.seconds is not None:
@@ -146,6 +163,13 @@ def _breaks(fault: Fault) -> str | None:
     if after is not None and after != "character" and (type(after) is not int or after < 0):
         return f'after is a number of bytes from 0, or "character", got {after!r}'
     return None if isinstance(fault.reply, Reply | None) else f"reply is a Reply, got {type(fault.reply).__name__}"
+
+
+def breaks_nothing(fault: Fault) -> str | None:
+    """Say that a fault has no reply to break, where nothing of one has come, or None; a stall alone needs none."""
+    if fault.kind not in DELIVERY or fault.kind == "stall" or fault.reply is not None:
+        return None
+    return f"{fault.kind} breaks a reply that has begun: say which one, reply="
 
 
 def exception(fault: Fault) -> ModelFault:

@@ -216,7 +216,11 @@ class RealClock:
     async def alet(self, seconds: float) -> None:
         """Sleep the seconds that a model takes, in the event loop that runs."""
         self._waited += round(seconds * SECOND)
-        await _looped(seconds, real_sleep)
+        trio = sys.modules.get("trio")
+        if trio is not None and trio.lowlevel.in_trio_task():
+            await trio.sleep(seconds)
+        else:
+            await _looped(seconds, real_sleep)
 
 
 async def _looped(seconds: float, otherwise: Callable[[float], None]) -> None:

@@ -45,7 +45,6 @@ class Drift:
     """The source of a `DriftingModel`: it never ends, and keys each call by what it asks."""
 
     pending = 0
-    ordered = False
 
     def __init__(self, fake: Fake, choices: Choices, lanes: Collection[str] | None) -> None:
         self.choices = choices
@@ -59,6 +58,10 @@ class Drift:
         occurrence = self._seen.get((call.lane, digest), 0)
         self._seen[call.lane, digest] = occurrence + 1
         return _Drawn(self._fake, self.choices.open(call.lane, digest, occurrence))
+
+    def ordered(self, lane: str | None) -> bool:  # noqa: ARG002  # what every source is asked
+        """The same replies come in any order, as each is keyed by its request."""
+        return False
 
     def twice(self, lane: str | None) -> bool:  # noqa: ARG002  # what every source is asked
         """A fake is no script."""

@@ -94,10 +94,9 @@ class Replay:
         for name in dict.fromkeys(each.lane for each in found):
             self.lanes[name] = _Lane([each for each in found if each.lane == name])
 
-    @property
-    def ordered(self) -> bool:
-        """Whether recordings are taken in their order, since they do not say what they answer."""
-        return any(lane.unkeyed for lane in self.lanes.values())
+    def ordered(self, lane: str | None) -> bool:
+        """Whether a lane's recordings are taken in their order, since they do not say what they answer."""
+        return lane in self.lanes and self.lanes[lane].unkeyed
 
     def twice(self, lane: str | None) -> bool:  # noqa: ARG002  # what every source is asked
         """A recording is no iterator."""

@@ -23,13 +23,14 @@ _SHOWN = 8
 class _Lane:
     """One queue: its steps, how many were taken, and what answers when it is over."""
 
-    __slots__ = ("always", "always_used", "steps", "taken")
+    __slots__ = ("always", "always_used", "over", "steps", "taken")
 
     def __init__(self, queue: Sequence[Queued] = ()) -> None:
         self.steps = deque(queue)
         self.taken = 0
         self.always: Queued | None = None
         self.always_used = 0
+        self.over = 0
 
     @property
     def length(self) -> int:
@@ -43,7 +44,10 @@ class Script:
         self.lanes = lanes
         self._begun: list[object] = []
 
-    ordered = True
+    def ordered(self, lane: str | None) -> bool:
+        """Whether a lane has steps left, or ends in one; what always answers, answers all alike."""
+        queue = self.lanes.get(lane)
+        return queue is not None and (bool(queue.steps) or queue.always is None)
 
     def twice(self, lane: str | None) -> bool:
         """Whether a lane holds one iterator twice, or one that was begun."""
@@ -73,14 +77,15 @@ class Script:
         if lane.always is not None:
             lane.always_used += 1
             return lane.always
-        raise self._exhausted(call, lane.length)
+        lane.over += 1
+        raise self._exhausted(call, lane.length, lane.taken + lane.over)
 
     def _waiting(self) -> Iterator[tuple[str | None, Queued]]:
         return ((name, step) for name, lane in self.lanes.items() for step in tuple(lane.steps))
 
-    def _exhausted(self, call: Call, length: int) -> ScriptedModelError:
+    def _exhausted(self, call: Call, length: int, ordinal: int) -> ScriptedModelError:
         on = "" if call.lane is None else f' on lane "{call.lane}"'
-        spoken = f"call {call.ordinal} of {length}"
+        spoken = f"call {ordinal} of {length}"
         others = [f'the nearest unmatched step is {lane.steps[0]} of lane "{name}"' for name, lane in self.lanes.items() if lane.steps]
         near = nearest(call, self._waiting()) or next(iter(others), None)
         return ScriptedModelError(
@@ -91,7 +96,7 @@ class Script:
             length=length,
             call=spoken,
             expected=f"at most {_counted(length, 'call')}{on}",
-            got=f"call {call.ordinal}, which asked {show(call.request.last_user, 60)}",
+            got=f"call {ordinal}, which asked {show(call.request.last_user, 60)}",
             hint="add a step, or let then-always (then_always() in Python) answer where more calls are fine",
         )
 

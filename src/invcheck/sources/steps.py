@@ -172,7 +172,7 @@ def _ready(what: Any) -> tuple[Run, Callable[[], str]]:  # noqa: PLR0911  # one 
         text = str(what)
         return lambda _: text, partial(show, text, 40)
     if isinstance(what, Reply):
-        wrong = replies.complaint(what) or (delivery.complaint(what.delivery, what) if what.delivery is not None else None)
+        wrong = replies.complaint(what) or _travels(what)
         if wrong:
             raise ValueError(wrong)
         held = _detached(what)
@@ -180,6 +180,8 @@ def _ready(what: Any) -> tuple[Run, Callable[[], str]]:  # noqa: PLR0911  # one 
         return lambda _: given, partial(replies.brief, held)
     if isinstance(what, Fault):
         fault = faults.completed(what)
+        if (alone := faults.breaks_nothing(fault)) is not None:
+            raise ValueError(alone)
         return lambda _: fault, partial(replies.brief, fault)
     if isinstance(what, BaseException):
         return _raising(lambda: what), _named(type(what))
@@ -190,6 +192,13 @@ def _ready(what: Any) -> tuple[Run, Callable[[], str]]:  # noqa: PLR0911  # one 
     if callable(what):
         return calling(what), _named(what)
     raise ValueError(_no_step(what))
+
+
+def _travels(what: Reply) -> str | None:
+    """Say what is wrong with how a reply is handed over and framed, or None."""
+    if what.framing is not None and (wrong := faults.headers_wrong(what.framing.headers)) is not None:
+        return wrong
+    return None if what.delivery is None else delivery.complaint(what.delivery, what)
 
 
 def _named(what: Any) -> Callable[[], str]:

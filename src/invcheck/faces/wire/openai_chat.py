@@ -107,7 +107,8 @@ class ChatStream:
     def __init__(self, body: Mapping[str, Json], request_id: str) -> None:
         self._head = {**_head(body, request_id), "object": "chat.completion.chunk"}
         self._request_id = request_id
-        self._usage = bool((body.get("stream_options") or {}).get("include_usage"))
+        options = body.get("stream_options")
+        self._usage = isinstance(options, Mapping) and bool(options.get("include_usage"))
         self._said: set[type[Block]] = set()
         self._calls = 0
 
