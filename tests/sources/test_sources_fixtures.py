@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from invcheck.freeze import FrozenDict
 from invcheck.paths import equal
 from invcheck.sources import fixtures, writing
 from invcheck.sources.recording import Fixture, Provenance, fixture_of, hash_of, prompt_hash, prompt_of, without
-from invcheck.vocabulary import Delivery, Framing, Place, Refusal, State
+from invcheck.vocabulary import Delivery, Framing, Json, Place, Refusal, State
 
 BY_HAND = {"kind": "hand-written"}
 RECORDED = Provenance("recorded", "2026-11-30", "acme", "m-1")
@@ -97,6 +98,52 @@ def test_every_dialect_has_its_codec(dialect: str) -> None:
     """What is no body of its dialect is refused by its name."""
     with pytest.raises(FixtureInvalid, match=f"this is no body of {dialect}"):
         one(body={"nothing": 1}, dialect=dialect)
+
+
+FUNCTION = {"name": "f", "arguments": "{}"}
+BODIES: list[tuple[str, Json, str]] = [
+    ("openai.responses", {"status": "failed", "error": {"code": "server_error", "message": "m"}, "output": []}, "server_error: m"),
+    ("openai.responses", {"status": "failed", "error": None, "output": []}, 'its status is "failed"'),
+    ("openai.chat", {"error": {"message": "m", "type": "t"}}, "t: m"),
+    ("openai.chat", {"object": "chat.completion", "choices": []}, "it has no choices"),
+    ("anthropic.messages", {"type": "error", "error": {"type": "overloaded_error", "message": "m"}}, "overloaded_error: m"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "body", "reason"), BODIES)
+def test_a_body_that_holds_no_reply_is_refused(dialect: str, body: Json, reason: str) -> None:
+    """What failed upstream is a fault, and is written as one: it is no empty reply."""
+    with pytest.raises(FixtureInvalid) as caught:
+        fixtures.parse(row(body=body, dialect=dialect), "a.jsonl")
+    assert str(caught.value.place) == "a.jsonl:1"
+    assert caught.value.message.endswith(reason)
+
+
+odd = st.none() | st.just([]) | st.just({}) | st.just("x") | st.just(-1) | st.just(["x"]) | st.just({"x": 1})
+WHOLE: list[tuple[str, Json]] = [
+    ("openai.chat", {"choices": [{"message": {"content": "a", "tool_calls": [{"id": "c", "function": FUNCTION}]}}], "usage": {}}),
+    ("openai.chat", {"choices": [{"index": 0, "message": {"function_call": FUNCTION}, "finish_reason": "stop"}], "error": None}),
+    ("openai.responses", {"output": [{"type": "message", "content": [{"type": "output_text", "text": "a"}]}], "status": "completed"}),
+    ("openai.responses", {"output": [{"type": "reasoning", "summary": [{"text": "a"}]}], "status": "incomplete", "incomplete_details": {}}),
+    ("openai.responses", {"output": [{"type": "function_call", "call_id": "c", **FUNCTION}], "usage": {"input_tokens_details": {}}}),
+    ("anthropic.messages", {"content": [{"type": "text", "text": "a"}], "usage": {"input_tokens": 1, "output_tokens_details": {}}}),
+    ("anthropic.messages", {"content": [{"type": "tool_use", "name": "f", "input": {}, "id": "c"}], "stop_reason": "tool_use"}),
+]
+
+
+@given(st.sampled_from(WHOLE), st.data())
+def test_a_body_of_another_shape_is_a_fixture_or_refused(whole: tuple[str, Json], data: st.DataObject) -> None:
+    """Whatever stands in place of any part of a body: it is read, or told as FixtureInvalid."""
+    dialect, body = whole[0], json.loads(json.dumps(whole[1]))
+    at = body
+    while True:
+        key = data.draw(st.sampled_from(sorted(at) if isinstance(at, dict) else range(len(at))))
+        if not isinstance(at[key], dict | list) or not at[key] or data.draw(st.booleans()):
+            break
+        at = at[key]
+    at[key] = data.draw(odd)
+    with suppress(FixtureInvalid):
+        assert isinstance(one(body=body, dialect=dialect).outcome, Reply)
 
 
 def test_a_hash_is_of_the_request_and_of_its_prompt() -> None:

@@ -254,7 +254,7 @@ def test_what_others_send_can_be_read_too() -> None:
     body = {"choices": [{"message": {"content": "hi", "reasoning_content": "hm", "tool_calls": [call]}}], "usage": {"prompt_tokens": 3}}
     assert openai_chat.read(body) == Reply((Thinking("hm"), Text("hi"), ToolCall("f", {})), None, Usage(3))
     items = [{"type": "web_search_call"}, {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "hm"}]}]
-    assert openai_responses.read({"output": items, "status": "failed"}) == Reply((Thinking("hm"),), "failed")
+    assert openai_responses.read({"output": items, "status": "completed"}) == Reply((Thinking("hm"),), "stop")
     assert openai_responses.read({"output": [], "status": "incomplete"}) == Reply((), None)
 
 
@@ -269,14 +269,80 @@ def test_arguments_that_are_none_are_named(arguments: str, reason: str) -> None:
         openai_chat.read(body)
 
 
+def test_the_choice_is_the_one_whose_index_is_0() -> None:
+    """Wherever it stands; without an index, that of its place."""
+    first, second = {"message": {"content": "first"}}, {"index": 1, "message": {"content": "second"}}
+    for choices in ([first, second], [second, {"index": 0, **first}], [{"index": 0, **first}]):
+        assert openai_chat.read({"choices": choices}).text == "first"
+    for none in ([second], [], {}, None):
+        with pytest.raises(ValueError, match=r"this is no chat completion: (it has no choices|none of its choices has the index 0)"):
+            openai_chat.read({"choices": none})
+
+
+def test_the_function_call_of_old_is_a_tool_call() -> None:
+    """As before there were tools: one call, without an id; beside tool calls it repeats one of them."""
+    old = {"name": "f", "arguments": '{"a": 1}'}
+    read = openai_chat.read({"choices": [{"message": {"content": None, "function_call": old}, "finish_reason": "function_call"}]})
+    assert read == Reply((ToolCall("f", {"a": 1}),), "tool_calls")
+    both = {"function_call": old, "tool_calls": [{"id": "c", "function": old}]}
+    assert openai_chat.read({"choices": [{"message": both}]}).blocks == (ToolCall("f", {"a": 1}, "c"),)
+    with pytest.raises(ValueError, match=r"choices\[0\]\.message\.function_call: the arguments are no JSON"):
+        openai_chat.read({"choices": [{"message": {"function_call": {"name": "f", "arguments": "{"}}}]})
+
+
+SAYS = {"code": "server_error", "message": "gone"}
+
+
 @pytest.mark.parametrize(
-    "body", [{}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": None}]}, {"output": [{}]}, {"output": 3}]
+    ("error", "told"),
+    [
+        (SAYS, "server_error: gone"),
+        ({"type": "t", "code": None, "message": "m"}, "t: m"),
+        ({"message": "m"}, "m"),
+        ("gone", "gone"),
+        ({}, "without a word"),
+    ],
+)
+@either
+def test_an_error_is_no_reply(dialect: Dialect, error: Any, told: str) -> None:
+    """Also where an empty reply stands beside it, as in a response that failed."""
+    whole = dialect.whole(Reply(), ASKED, KEY)
+    for body in ({"error": error}, {**whole, "error": error}):
+        with pytest.raises(ValueError, match=f"^it says an error, not a reply: {told}$"):
+            dialect.read(body)
+    assert dialect.read({**whole, "error": None}) == dialect.read(whole)
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled", "queued", "in_progress", ["completed"], 3])
+def test_a_response_that_was_not_ended_is_no_reply(status: Any) -> None:
+    """Its output may be empty, or a part."""
+    with pytest.raises(ValueError, match="the response was not ended: its status is "):
+        openai_responses.read({"output": [], "status": status})
+
+
+@pytest.mark.parametrize("kind", ["custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call"])
+def test_a_call_that_waits_for_the_app_is_not_dropped(kind: str) -> None:
+    """No block of a reply can say it, and without it the app would see a response that asks nothing."""
+    with pytest.raises(ValueError, match=rf"output\[0\]: a {kind} is the app's to answer"):
+        openai_responses.read({"output": [{"type": kind, "call_id": "c"}], "status": "completed"})
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": None}]}, {"output": [{}]}, {"output": 3}, {"output": {}}]
 )
 @either
 def test_another_body_is_no_reply(dialect: Dialect, body: Any) -> None:
     """What has not the dialect's shape is a ValueError, whatever is missing."""
     with pytest.raises(ValueError, match="this is no"):
         dialect.read(body)
+
+
+@either
+@pytest.mark.parametrize("usage", [{"prompt_tokens_details": "x", "input_tokens_details": "x"}])
+def test_usage_of_another_shape_is_no_reply(dialect: Dialect, usage: Any) -> None:
+    """As all else that is wrong in a body."""
+    with pytest.raises(ValueError, match="this is no"):
+        dialect.read({**dialect.whole(Reply(), ASKED, KEY), "usage": usage})
 
 
 def test_a_stream_that_is_cut_off_is_not_whole() -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from invcheck.faces.wire.dialect import arguments_of
+from invcheck.faces.wire.dialect import arguments_of, refuse_error
 from invcheck.faces.wire.sse import Event
 from invcheck.freeze import frozen
 from invcheck.vocabulary import Block, Json, Refusal, Reply, Text, Thinking, ToolCall, Usage
@@ -19,7 +19,8 @@ _APPENDED = {"text_delta": "text", "thinking_delta": "thinking", "signature_delt
 
 
 def reply_of(message: Mapping[str, Json]) -> Reply:
-    """Give the reply that a message says; ValueError says what is wrong with it, and where."""
+    """Give the reply that a message says; ValueError says what is wrong with it, and where, or which error it is."""
+    refuse_error(message)
     stop = message.get("stop_reason")
     if stop is not None and not isinstance(stop, str):
         raise _needed("stop_reason", "text or null", stop)
@@ -106,7 +107,10 @@ def _usage(counted: Json) -> Usage | None:
         raise _needed("usage", "an object", counted)
     fresh, output = _tokens(counted, "input_tokens"), _tokens(counted, "output_tokens")
     read, created = _tokens(counted, "cache_read_input_tokens"), _tokens(counted, "cache_creation_input_tokens")
-    thought = _tokens(counted.get("output_tokens_details") or {}, "thinking_tokens")
+    details = counted.get("output_tokens_details") or {}
+    if not isinstance(details, Mapping):
+        raise _needed("usage.output_tokens_details", "an object", details)
+    thought = _tokens(details, "thinking_tokens")
     return Usage(None if fresh is None else fresh + (read or 0) + (created or 0), output, read, created, thought)
 
 

@@ -159,3 +159,16 @@ def arguments_of(text: str, where: str) -> dict[str, Json]:
     if not isinstance(value, dict):
         raise ValueError(f"{where}: the arguments are an object, got {type(value).__name__}")  # noqa: TRY004  # one kind of error for one kind of mistake
     return value
+
+
+def refuse_error(body: Mapping[str, Json]) -> None:
+    """Refuse a body that says an error, which is no reply, with a ValueError that repeats its words.
+
+    >>> refuse_error({"error": {"code": "server_error", "message": "try again"}})
+    Traceback (most recent call last):
+    ValueError: it says an error, not a reply: server_error: try again
+    """
+    error = body.get("error")
+    if error is not None:
+        said = [error.get("code") or error.get("type"), error.get("message")] if isinstance(error, Mapping) else [error]
+        raise ValueError(f"it says an error, not a reply: {': '.join(str(each) for each in said if each) or 'without a word'}")

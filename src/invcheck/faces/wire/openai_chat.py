@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from invcheck.faces.wire.dialect import CREATED, arguments_of, merged, named, suffix, text_of, unsaid
+from invcheck.faces.wire.dialect import CREATED, arguments_of, merged, named, refuse_error, suffix, text_of, unsaid
 from invcheck.faces.wire.openai_words import error_of, model_of, usage_of, usage_read
 from invcheck.faces.wire.sse import Event
 from invcheck.vocabulary import Block, Chunk, Fault, Json, Refusal, Reply, Text, Thinking, ToolCall, ToolPart, Usage
@@ -74,18 +74,18 @@ class OpenAIChat:
         return _body({name: head[name] for name in ("id", "created", "model")}, message, finish, usage)
 
     def read(self, body: Mapping[str, Json]) -> Reply:
-        """Give the reply that a body says; ValueError says what is wrong with it, and where."""
+        """Give the reply that a body's first choice says; ValueError says what is wrong with it, and where, or which error it is."""
+        refuse_error(body)
         try:
-            choice = body["choices"][0]
+            choice = _first(body["choices"])
             message = choice["message"]
             blocks: list[Block] = [kind(message[field]) for kind, field in _ORDER if message.get(field) is not None]
-            for index, call in enumerate(message.get("tool_calls") or ()):
-                where = f"choices[0].message.tool_calls[{index}]"
-                function = call["function"]
-                blocks.append(ToolCall(function["name"], arguments_of(function["arguments"], where), call.get("id")))
-        except (AttributeError, KeyError, IndexError, TypeError) as error:
+            blocks += _calls(message)
+            finish = choice.get("finish_reason")
+            usage = usage_read(body.get("usage"), *_NAMES)
+        except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"this is no chat completion: {type(error).__name__} {error}") from None
-        return Reply(tuple(blocks), choice.get("finish_reason"), usage_read(body.get("usage"), *_NAMES))
+        return Reply(tuple(blocks), "tool_calls" if finish == "function_call" else finish, usage)
 
     def error(self, fault: Fault) -> dict[str, Json]:
         """Give the JSON body of an error, by the fault's status."""
@@ -97,6 +97,28 @@ _ORDER: Sequence[tuple[type[Text | Thinking | Refusal], str]] = (
     (Text, "content"),
     (Refusal, "refusal"),
 )
+
+
+def _first(choices: Json) -> Json:
+    """The choice whose index is 0, wherever it stands; one that tells no index has that of its place."""
+    if not isinstance(choices, list) or not choices:
+        raise ValueError("this is no chat completion: it has no choices")
+    found = next((choice for place, choice in enumerate(choices) if choice.get("index", place) == 0), None)
+    if found is None:
+        raise ValueError("this is no chat completion: none of its choices has the index 0")
+    return found
+
+
+def _calls(message: Mapping[str, Json]) -> list[ToolCall]:
+    """The tool calls of a message; where there are none, the function call that was said before there were tools."""
+    calls = [(f"tool_calls[{index}]", call) for index, call in enumerate(message.get("tool_calls") or ())]
+    if not calls and message.get("function_call") is not None:
+        calls = [("function_call", {"function": message["function_call"]})]
+    found: list[ToolCall] = []
+    for where, call in calls:
+        function = call["function"]
+        found.append(ToolCall(function["name"], arguments_of(function["arguments"], f"choices[0].message.{where}"), call.get("id")))
+    return found
 
 
 class ChatStream:

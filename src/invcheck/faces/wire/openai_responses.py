@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from invcheck.faces.wire.dialect import arguments_of, merged
+from invcheck.faces.wire.dialect import arguments_of, merged, refuse_error, text_of
 from invcheck.faces.wire.openai_items import Items, body_of, usage_said
 from invcheck.faces.wire.openai_stream import ResponseStream
 from invcheck.faces.wire.openai_words import error_of
@@ -13,6 +13,15 @@ from invcheck.faces.wire.sse import Event
 from invcheck.vocabulary import Block, Fault, Json, Refusal, Reply, Text, Thinking, ToolCall, Usage
 
 _ENDS = ("response.completed", "response.incomplete")
+_APPS_OWN = (
+    "apply_patch_call",
+    "computer_call",
+    "custom_tool_call",
+    "local_shell_call",
+    "mcp_approval_request",
+    "shell_call",
+)
+"""Items that wait for the app, as a function call does, and are none."""
 
 
 class OpenAIResponses:
@@ -53,15 +62,23 @@ class OpenAIResponses:
         raise ValueError("the stream has no response.completed")
 
     def read(self, body: Mapping[str, Json]) -> Reply:
-        """Give the reply that a body says; ValueError says what is wrong with it, and where. Items of hosted tools are left out."""
+        """Give the reply that a body says; ValueError says what is wrong with it, and where, or which error it is.
+
+        Items of tools that the provider runs itself are left out; calls of the app's tools that are no functions are refused.
+        """
+        refuse_error(body)
         blocks: list[Block] = []
         try:
-            for index, item in enumerate(body["output"]):
+            output = body["output"]
+            if not isinstance(output, list):
+                raise TypeError("output is no list")  # noqa: TRY301  # told as all that is wrong here
+            for index, item in enumerate(output):
                 blocks.extend(_blocks(item, f"output[{index}]"))
             finish = _finish(body, blocks)
+            usage = usage_said(body.get("usage"))
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"this is no response: {type(error).__name__} {error}") from None
-        return Reply(tuple(blocks), finish, usage_said(body.get("usage")))
+        return Reply(tuple(blocks), finish, usage)
 
     def error(self, fault: Fault) -> dict[str, Json]:
         """Give the JSON body of an error, by the fault's status."""
@@ -74,6 +91,8 @@ def _blocks(item: Mapping[str, Json], where: str) -> list[Block]:
         return [Thinking(part["text"]) for part in (*item.get("summary", ()), *(item.get("content") or ()))]
     if kind == "function_call":
         return [ToolCall(item["name"], arguments_of(item["arguments"], where), item["call_id"])]
+    if kind in _APPS_OWN:
+        raise ValueError(f"{where}: a {kind} is the app's to answer, and no function call, so no reply can say it")
     if kind != "message":
         return []
     return [Refusal(part["refusal"]) if part["type"] == "refusal" else Text(part["text"]) for part in item["content"]]
@@ -83,8 +102,10 @@ def _finish(body: Mapping[str, Json], blocks: Sequence[Block]) -> str | None:
     status = body.get("status")
     if status == "completed":
         return "tool_calls" if any(isinstance(block, ToolCall) for block in blocks) else "stop"
+    if status is None:
+        return None
     if status != "incomplete":
-        return None if status is None else str(status)
+        raise ValueError(f"the response was not ended: its status is {text_of(status)}")
     reason = (body.get("incomplete_details") or {}).get("reason")
     return "length" if reason == "max_output_tokens" else reason
 
