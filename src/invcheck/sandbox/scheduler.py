@@ -97,8 +97,28 @@ class Gate(Wait):
 
 _waits: dict[int, Wait] = {}  # of all trials: a pool that an app keeps waits from one to the next
 _mutex = RLock()
+_arriving: set[int] = set()
 _choosing = False
 _held: Scheduler | None = None
+
+
+class _Choice:
+    """Held by who comes to a wait or chooses who goes on; who waits for it is at work, and about to come."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        ident = get_ident()
+        _arriving.add(ident)
+        try:
+            _mutex.acquire()
+        except BaseException:  # a signal's handler has raised
+            _arriving.discard(ident)
+            raise
+
+    def __exit__(self, *_exc: object) -> None:
+        _mutex.release()
+        _arriving.discard(get_ident())
 
 
 class Scheduler:
@@ -172,7 +192,7 @@ class Scheduler:
         for ident, thread in alive.items():
             if ident in _waits or thread in self._leaving or not self.knows(ident):
                 continue
-            if self._unseen.works(ident, thread.native_id):
+            if ident in _arriving or self._unseen.works(ident, thread.native_id):
                 return None
             stuck = True
         if any(wait.thread and wait.thread.ident not in alive and not _ended(wait.thread) for wait in _waits.copy().values()):
@@ -222,7 +242,7 @@ def rest(wait: Wait) -> bool:
     ident = get_ident()
     outer = _waits.get(ident)  # a signal's handler may wait within a wait
     try:
-        with _mutex:
+        with _Choice():
             if _held is not None:
                 _held.arrived(ident, wait)
             _waits[ident] = wait
@@ -232,7 +252,7 @@ def rest(wait: Wait) -> bool:
             turn()
             pause = min(2 * pause, most)
     finally:
-        with _mutex:
+        with _Choice():
             if not wait.granted:
                 _waits.pop(ident, None)  # a child by fork has none
             if outer is not None:
@@ -267,7 +287,7 @@ def waiting(ident: int) -> Wait | None:
 def turn() -> None:
     """Let the next one go on, if there is one; of those that take no turns, and without a trial, everybody whose wait is over."""
     global _choosing  # noqa: PLW0603  # one choice at a time
-    with _mutex:
+    with _Choice():
         if _choosing:  # from a finalizer, in the middle of a choice
             return
         _choosing = True
@@ -296,7 +316,7 @@ def begin(scheduler: Scheduler | None) -> Scheduler | None:
     What still waits for a time is of an earlier trial then: it waits for real, and is as if it were not there.
     """
     global _held  # one trial in hand per process
-    with _mutex:
+    with _Choice():
         before, _held = _held, scheduler
         if scheduler is not None:
             for ident, wait in _waits.copy().items():
@@ -309,6 +329,7 @@ def _forked() -> None:
     global _mutex, _choosing  # whoever held it is not in the child
     _mutex, _choosing = RLock(), False
     _waits.clear()
+    _arriving.clear()
 
 
 os.register_at_fork(after_in_child=_forked)

@@ -16,7 +16,7 @@ PATIENCE = 2.0
 
 _SETTLES, _SETTLES_LIMITED = 0.012, 0.25  # real seconds
 _FUTEX = ("202", "98")  # the number of the system call on x86-64, and where numbers are the generic ones (futex(2))
-_ASLEEP = ("State:\tS", "State:\tD")
+_ASLEEP = "State:\tS"  # and not D, in which a thread waits for memory or a disk, and goes on
 _SWITCHES = ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")
 
 _Mark = tuple[object, ...]
