@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from invcheck import delivery
-from invcheck.errors import DoubleError
+from invcheck.errors import DoubleError, ScriptedModelError
 from invcheck.replies import arguments_text, completed
 from invcheck.sources import reply, tool_call
 from invcheck.vocabulary import Chunk, Delivery, Fault, Refusal, Reply, Text, Thinking, ToolPart, Usage
@@ -153,12 +153,17 @@ def test_a_replys_own_delivery_goes_before_the_doubles() -> None:
         (Fault("stall"), b"abcdef", 0),
         (Fault("stall", after=2), b"abcdef", 2),
         (Fault("cut", after="character"), "nähe".encode(), 2),  # n, then the first byte of ä (RFC 3629)
-        (Fault("cut", after="character"), b"abcd", 2),
     ],
 )
 def test_how_many_bytes_arrive_before_a_break(fault: Fault, body: bytes, kept: int) -> None:
     """After n bytes, inside the first character of several bytes, or after half; a stall lets nothing through."""
     assert delivery.cut_at(fault, body) == kept
+
+
+def test_a_cut_inside_a_character_needs_one() -> None:
+    """A text without a character of several bytes cannot be broken inside one."""
+    with pytest.raises(ScriptedModelError, match="cut after character breaks nothing: there are 4 bytes"):
+        delivery.cut_at(Fault("cut", after="character"), b"abcd")
 
 
 def test_what_arrives_in_process_of_a_broken_reply() -> None:

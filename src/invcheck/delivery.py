@@ -209,8 +209,9 @@ def broken(fault: Fault, request_id: str, default: Delivery | None) -> tuple[lis
 
 def unreached(fault: Fault, size: int, hint: str) -> ScriptedModelError:
     """Give the error of a fault that comes behind the end: it would break nothing, and the app be judged for nothing."""
+    after = f"{fault.after} bytes" if isinstance(fault.after, int) else fault.after
     return ScriptedModelError(
-        f"a fault {fault.kind} after {fault.after} bytes breaks nothing: there are {size}",
+        f"a fault {fault.kind} after {after} breaks nothing: there are {size} bytes",
         code="FAULT_UNREACHED",
         expected=f"after less than {size} bytes",
         got=str(fault.after),
@@ -225,7 +226,10 @@ def cut_at(fault: Fault, body: bytes) -> int:
     (2, 2)
     """
     if fault.after == "character":
-        return next((place + 1 for place, byte in enumerate(body) if byte >= _FIRST), len(body) // 2)
+        place = next((place + 1 for place, byte in enumerate(body) if byte >= _FIRST), None)
+        if place is None:
+            raise unreached(fault, len(body), "there is no character of several bytes")
+        return place
     if isinstance(fault.after, int):
         return min(fault.after, len(body))
     return 0 if fault.kind == "stall" else len(body) // 2

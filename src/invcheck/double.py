@@ -13,11 +13,12 @@ from typing import Any
 from invcheck import lanes, protocol, record, replies
 from invcheck.errors import CallCancelled, DoubleError, InvcheckError, NotInTest, ScriptedModelError
 from invcheck.handing import Handing, Render
-from invcheck.mistakes import finding, own
+from invcheck.mistakes import finding, own, stumbled, unmeant
+from invcheck.protocol import unoffered
 from invcheck.request import AbortSignal, Call, Handed, Request
 from invcheck.snapshot import snapshot
 from invcheck.source import Source, Step
-from invcheck.vocabulary import Counts, Delivery, Exchange, Finding, Reply, State, Turns, Usage, Verdict
+from invcheck.vocabulary import Counts, Delivery, Exchange, Finding, Outcome, Reply, State, Turns, Usage, Verdict
 
 REFUSED = frozenset(
     {
@@ -29,6 +30,7 @@ REFUSED = frozenset(
         "SCRIPT_EXHAUSTED",
         "SCRIPT_ITERATOR_REUSED",
         "STEP_MISMATCH",
+        "TOOL_NOT_OFFERED",
     }
 )
 """Codes of what the app, or the script it was given, may not do: the call is refused and the finding is broken."""
@@ -104,6 +106,10 @@ class Double:
         """How many steps were not taken yet."""
         return self._source.pending
 
+    def ordered(self, lane: str | None) -> bool:
+        """Whether the order in which calls arrive on a lane decides what answers them."""
+        return self._handing.cached or self._source.ordered(lane)
+
     def leftover(self) -> list[Finding]:
         """What is wrong now that nothing more will be asked."""
         return self._source.leftover()
@@ -172,13 +178,19 @@ class Double:
                 await pause()
             call.unless_cancelled()
             self._unless_broken(call)
-            if self._record.turns is not None and (self._handing.cached or self._source.ordered(call.lane)):
+            if self._record.turns is not None and self.ordered(call.lane):
                 await self._turn(call, self._record.turns)
             step = self._draw(call)
             if items is not None:
                 call.streams = False
-            outcome = await step.give(call)
+            try:
+                outcome = await step.give(call)
+            except Exception as error:
+                if not isinstance(error, InvcheckError) and unmeant(error):
+                    self._record.latch(stumbled(call.n, error))
+                raise
             call.unless_cancelled()
+            self._unless_unoffered(call, outcome)
             handed: Any = await self._handing.settle(call, outcome, render)
             if items is not None:
                 await _hand_over(items(handed, call), call, hand)
@@ -193,6 +205,13 @@ class Double:
             call.state = State.SERVED
             call.entry["state"] = "served"
         return handed
+
+    def _unless_unoffered(self, call: Call, outcome: Outcome | str) -> None:
+        """Refuse a reply that calls a tool which its request does not offer, where that can be told."""
+        if type(outcome) is Reply and outcome.tool_calls and "tool-not-offered" not in self._relaxed:
+            strange = unoffered.strange(call.plain, outcome.tool_calls, wire=call.raw)
+            if strange is not None:
+                raise unoffered.refusal(strange, call.plain, call.entry["n"])
 
     def handed(self, call: Call, place: int) -> None:
         """Enter that a reader was given the ``place``-th item of a stream, from 0."""
@@ -211,7 +230,11 @@ class Double:
 
     def _find_lane(self, call: Call, by: str | Callable[[Request], str]) -> None:
         try:
-            call.lane = call.plain.get(by) if isinstance(by, str) else by(call.request)
+            named = call.plain.get(by) if isinstance(by, str) else by(call.request)
+            if isinstance(named, str | None):
+                call.lane = named
+            else:
+                call.unlaned = lanes.undeclared(named, self._source.lanes)
         except Exception as error:  # noqa: BLE001  # the user's function: it is raised into the app once the call is recorded
             call.unlaned = error
 
@@ -228,7 +251,7 @@ class Double:
 
     def _unless_broken(self, call: Call) -> None:
         """Refuse a request that no provider would take."""
-        found = protocol.complaints(call.plain, self._relaxed, self._record.offered)
+        found = protocol.complaints(call.plain, self._relaxed, self._record.offered, call.method if call.raw else None)
         if found:
             raise protocol.refusal(found, n=call.entry["n"], call=f"call {call.n + 1}", lane=call.lane)
         if "tools" in call.plain:

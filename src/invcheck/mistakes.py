@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from opcode import opname
 from typing import Any, TypeVar
 
 from invcheck import record
@@ -49,4 +50,25 @@ def finding(error: InvcheckError, verdict: Verdict) -> Finding:
         got=error.fields.get("got"),
         call=error.fields.get("call"),
         hint=error.hint,
+    )
+
+
+def unmeant(error: BaseException) -> bool:
+    """Say whether no ``raise`` raised an error: an attribute that is missing, say, in a fake that nobody meant to fail."""
+    trace = error.__traceback__
+    if trace is None:
+        return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] not in ("RAISE_VARARGS", "RERAISE")
+
+
+def stumbled(n: int, error: BaseException) -> Finding:
+    """Give the finding of what answers the ``n``-th call (from 0) and failed by mistake."""
+    return Finding(
+        "DOUBLE_RAISED",
+        Verdict.ERRORED,
+        f"what answers call {n + 1} raised {type(error).__name__}, and by no raise statement",
+        call=f"call {n + 1}",
+        hint="mend the fake; an error that it means to raise it raises itself, or gives as a Fault",
     )

@@ -22,6 +22,7 @@ from invcheck.vocabulary import Counts, Delivery, Framing, Refusal, Usage
 
 ASKED: Any = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 RESPONSE: Any = {"model": "m", "input": "hi"}
+OFFERED: Any = [{"type": "function", "name": name, "parameters": {}, "strict": False} for name in ("search", "open")]
 USAGE = Usage(20, 9, 12, 3, 4)
 CALLS = Reply(
     (ToolCall("search", {"q": "Zürich"}, "call_a"), ToolCall("open", {}, "call_b")), "tool_calls", USAGE, delivery=Delivery("words")
@@ -167,7 +168,7 @@ def test_a_response_is_what_the_sdk_reads(client: Callable[..., openai.OpenAI]) 
     """Reasoning, text and a function call are items in order, and usage has its details."""
     with testing():
         reply = Reply((Thinking("hm"), Text("Hello"), ToolCall("search", {"q": "x"}, "call_a")), "tool_calls", USAGE)
-        got = client(ScriptedModel(reply)).responses.create(**RESPONSE)
+        got = client(ScriptedModel(reply)).responses.create(**RESPONSE, tools=OFFERED)
         assert [item.type for item in got.output] == ["reasoning", "message", "function_call"]
         assert (got.output_text, got.status) == ("Hello", "completed")
         call: Any = got.output[2]
@@ -183,8 +184,8 @@ def test_the_response_stream_helper_builds_what_comes_at_once(client: Callable[.
         blocks = (Thinking("hm hm"), Text("Hello, world"), *CALLS.blocks)
         reply = Reply(blocks, "tool_calls", USAGE, delivery=Delivery("words"))
         asked = client(ScriptedModel(reply, reply))
-        whole = asked.responses.create(**RESPONSE)
-        with asked.responses.stream(**RESPONSE) as stream:
+        whole = asked.responses.create(**RESPONSE, tools=OFFERED)
+        with asked.responses.stream(**RESPONSE, tools=OFFERED) as stream:
             kinds = [event.type for event in stream]
             final = stream.get_final_response()
         assert kinds[:3] == ["response.created", "response.in_progress", "response.output_item.added"]
@@ -355,7 +356,8 @@ def test_the_async_client_leaves_a_stream_and_a_call() -> None:
 
 def test_anthropics_clients_are_answered_alike(slept: list[float]) -> None:
     """Whole, streamed with its helper, with a tool call, and repeated after Retry-After, sync and async."""
-    asked: Any = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "hi"}]}
+    tools = [{"name": "search", "input_schema": {"type": "object"}}]
+    asked: Any = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "hi"}], "tools": tools}
 
     async def program(client: anthropic.AsyncAnthropic) -> list[Any]:
         whole = await client.messages.create(**asked)

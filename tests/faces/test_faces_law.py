@@ -183,7 +183,8 @@ def _response(made: Any) -> Reply:
     return Reply(tuple(blocks), finish, Usage(made.usage.input_tokens, made.usage.output_tokens))
 
 
-_RESPOND: dict[str, Any] = {"model": "m", "input": "How do I get a refund?"}
+_TOOL = {"type": "function", "name": "search", "parameters": {}, "strict": False}
+_RESPOND: dict[str, Any] = {"model": "m", "input": "How do I get a refund?", "tools": [_TOOL]}
 
 
 def responses_whole(model: Any) -> Reply:

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invcheck import DriftingModel, Fault, testing
+from invcheck import DriftingModel, Fault, ScriptedModel, Verdict, testing
 from invcheck.choices import WIDEST, ReplayChoices, ReplaySource, SeededSource
 from invcheck.errors import DoubleError
+from invcheck.record import Record, opened
 from invcheck.sources.rng import ChosenRandom
 from invcheck.vocabulary import Counts
 
@@ -115,10 +116,31 @@ def test_every_decision_is_a_logged_choice() -> None:
         assert DriftingModel(cites, choices=ReplayChoices([]))("q").text == "Yes. ['d1']"
 
 
+def failing(rng: Any, request: Any) -> Fault:
+    if request["prompt"] != "f":
+        raise KeyError("x")
+    return Fault("timeout")
+
+
+@pytest.mark.parametrize("build", [DriftingModel, lambda fake: ScriptedModel(lambda request: fake(None, request))])
+def test_a_fake_that_fails_by_mistake_is_a_finding(build: Any) -> None:
+    """What no raise statement raised is a mistake of the fake, which an app that expects failures would hide."""
+
+    def mistaken(rng: Any, request: Any) -> str:
+        return request.nopee  # type: ignore[no-any-return]  # the mistake
+
+    record = Record()
+    with opened(record):
+        double = build(mistaken)
+        with pytest.raises(AttributeError):
+            double("q")
+    assert [(finding.code, finding.verdict) for finding in record.findings()] == [("DOUBLE_RAISED", Verdict.ERRORED)]
+
+
 def test_a_fake_may_answer_with_a_fault_or_raise() -> None:
     """A fault is data, an exception the app's; both count as failed, and drift never leaves anything over."""
     with testing():
-        double = DriftingModel(lambda rng, request: Fault("timeout") if request["prompt"] == "f" else {}["x"])
+        double = DriftingModel(failing)
         with pytest.raises(TimeoutError):
             double("f")
         with pytest.raises(KeyError):
