@@ -306,6 +306,7 @@ def turn() -> None:
 
 def _grant(ident: int, wait: Wait) -> None:
     wait.granted = True
+    _arriving.add(ident)  # until it is out of the wait
     del _waits[ident]
     wait.lock.release()
 

@@ -14,7 +14,7 @@ from invcheck.sandbox import clock
 PATIENCE = 2.0
 """Real seconds that a thread at work is waited for."""
 
-_SETTLES, _SETTLES_LIMITED = 0.012, 0.25  # real seconds
+_SETTLES, _SETTLES_LIMITED = 0.02, 0.25  # real seconds
 _FUTEX = ("202", "98")  # the number of the system call on x86-64, and where numbers are the generic ones (futex(2))
 _ASLEEP = "State:\tS"  # and not D, in which a thread waits for memory or a disk, and goes on
 _SWITCHES = ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")
