@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, Protocol, TypeVar
 
 import pytest
 
-from invcheck import Fault, Reply, ScriptedModel, testing
+from invcheck import DriftingModel, Fault, Reply, ScriptedModel, testing
 from invcheck.double import Double
 from invcheck.errors import DoubleError, PortMismatch
 from invcheck.faces import CallFace, bind
@@ -183,3 +183,13 @@ def test_a_doubles_own_adapter_is_used_by_every_face() -> None:
         assert [double("q"), double.lane("x")("q"), double.port(Chat).complete("q")] == ["A", "B", "C"]
         with pytest.raises(Own):
             double.port(Chat).complete("q")
+
+
+@pytest.mark.parametrize("build", [ScriptedModel, lambda **options: DriftingModel(lambda: "a", **options)])
+def test_an_option_that_there_is_not_is_refused(build: Any) -> None:
+    """A misspelt option would silently change what a double does; the error names the nearest one."""
+    with testing():
+        with pytest.raises(TypeError, match=r"takes no argument 'lattency'; did you mean latency\?"):
+            build(lattency=2)
+        with pytest.raises(TypeError, match="takes no argument 'script'; there are usage, lane_by"):
+            build(script=["a"])

@@ -5,17 +5,19 @@ Usage and counts too. What a wire cannot carry (a finish of the test's own in An
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import anthropic
 import anyio
+import httpx
+import openai
 import pytest
 
-from invcheck import Chunk, Counts, DriftingModel, Fault, Reply, ScriptedModel, testing
+from invcheck import Chunk, Counts, DriftingModel, Fault, Reply, ScriptedModel, partial, testing
 from invcheck.faults import ModelFault
 from invcheck.sources import reply, tool_call
 from invcheck.sources.replay import ReplayModel
@@ -52,6 +54,12 @@ async def factory(request: Any, _signal: Any) -> AsyncIterator[Any]:
     yield WHOLE
 
 
+async def text_alone(request: Any, _signal: Any) -> AsyncIterator[Any]:
+    yield "By "
+    yield "mail."
+    yield WHOLE
+
+
 WHOLE = reply("By mail.", thinking="Hm.", tool_calls=[tool_call("search", {"q": "refund"})], usage=USAGE)
 TEXT = reply("By mail.", usage=USAGE)
 LONG = reply("By mail, or", finish="length", usage=USAGE)
@@ -71,6 +79,7 @@ SOURCES: dict[str, tuple[Callable[[], Any], Reply]] = {
     "blocks": (lambda: ScriptedModel(BLOCKS), BLOCKS),
     "function": (lambda: ScriptedModel(lambda request: WHOLE), WHOLE),
     "factory": (lambda: ScriptedModel(factory), WHOLE),
+    "factory of text alone": (lambda: ScriptedModel(text_alone), WHOLE),
     "always": (lambda: ScriptedModel().then_always(TEXT), TEXT),
     "drifting": (lambda: DriftingModel(lambda rng, request: WHOLE if rng.random() < 2 else TEXT), WHOLE),
     "drifting factory": (lambda: DriftingModel(lambda rng, request: factory(request, None)), WHOLE),
@@ -233,6 +242,47 @@ async def anthropic_astreamed(model: Any) -> Reply:
         return _message(await stream.get_final_message())
 
 
+class Real:
+    """An app's own client, one method of which a double answers."""
+
+    def ask(self, messages: list[Any]) -> Reply:
+        raise OSError("no network")
+
+
+class Streams(Protocol):
+    """A port that streams."""
+
+    def read(self, messages: list[Any]) -> Iterator[Chunk]: ...
+
+
+def ported(model: Any) -> Reply:
+    """The reply that a port's stream was, whose chunks are held against it."""
+    chunks = list(model.port(Streams).read(MESSAGES))
+    final = model.calls[0].outcome
+    assert isinstance(final, Reply)
+    _joins(chunks, final)
+    return final
+
+
+def legacy(model: Any) -> Reply:
+    """The chat completion of a client over the older HTTP library."""
+    with httpx.Client(transport=model.transport(module=httpx)) as client:
+        made = openai.OpenAI(api_key="k", base_url="http://double.invalid/v1", http_client=client).chat.completions.create(**_ASK)  # type: ignore[arg-type]  # it takes both
+    return _chat(made.choices[0].message, made.choices[0].finish_reason, made.usage)
+
+
+def served(model: Any) -> Reply:
+    """The chat completion that came over a socket, in chunks."""
+    with model.serve() as server, openai.OpenAI(base_url=server.openai, api_key="k", max_retries=0) as client:
+        return next(openai_raw(client.chat.completions.create(**_ASK, stream=True, stream_options={"include_usage": True})))
+
+
+def served_message(model: Any) -> Reply:
+    """The message that came over a socket, whole."""
+    with model.serve() as server, anthropic.Anthropic(base_url=server.anthropic, api_key="k", max_retries=0) as client:
+        return _message(client.messages.create(**_MESSAGE))
+
+
 FACES: dict[str, Callable[[Any], Reply]] = {
     "call": lambda model: model({"messages": MESSAGES}),
     "complete": lambda model: model.complete(messages=MESSAGES),
@@ -254,6 +304,11 @@ FACES: dict[str, Callable[[Any], Reply]] = {
     "anthropic, async": ran("asyncio")(anthropic_awhole),
     "anthropic, streamed": anthropic_streamed,
     "anthropic, streamed, async": ran("asyncio")(anthropic_astreamed),
+    "port, streamed": ported,
+    "partial": lambda model: partial(Real(), ask=model).ask(MESSAGES),
+    "openai chat, httpx": legacy,
+    "served, openai chat, deltas": served,
+    "served, anthropic": served_message,
 }
 
 
@@ -269,7 +324,9 @@ def test_every_face_gives_the_same_reply_usage_and_counts(source: str, face: str
         assert [(call["state"], call["error"]) for call in record.calls] == [("served", None)]
         usage = record.calls[0]["outcome"]["usage"]
         assert (usage["input_tokens"], usage["output_tokens"]) == (9, 4)
-        assert record.calls[0]["outcome"]["text"] == expected.text
+        outcome = record.calls[0]["outcome"]
+        assert (outcome["text"], outcome.get("thinking", "")) == (expected.text, expected.thinking)
+        assert [call["name"] for call in outcome["tool_calls"]] == [call.name for call in expected.tool_calls]
         assert not record.latches
 
 
@@ -294,13 +351,39 @@ def test_a_refusal_reaches_whoever_asks(face: str) -> None:
     """The block is no text of the reply; on the wire it stands where each provider puts it, and the record is the same."""
     with testing() as record:
         model = ScriptedModel(Reply((Refusal("I cannot."),), "content_filter", Usage(9, 4)))
-        with pytest.raises(KeyError, match="refusal") if face.startswith("anthropic") else nullcontext():  # what Anthropic stops with
+        with pytest.raises(KeyError, match="refusal") if "anthropic" in face else nullcontext():  # what Anthropic stops with
             FACES[face](model)
         assert record.calls[0]["outcome"]["refusal"] == "I cannot."
         assert record.calls[0]["state"] == "served"
 
 
 def test_the_law_is_as_wide_as_it_says() -> None:
-    """15 sources by 20 faces."""
-    assert (len(SOURCES), len(FACES)) == (15, 20)
-    assert asyncio.iscoroutinefunction(astreamed)
+    """Every way in that a double has is one of the faces, and there are 16 sources."""
+    ways = {name for kind in ScriptedModel.__mro__ for name in vars(kind) if name in _WAYS}
+    assert ways == set(_WAYS)
+    for way, face in _WAYS.items():
+        assert face in FACES, way
+    assert (len(SOURCES), len(FACES)) == (16, 25)
+
+
+_WAYS = {
+    "__call__": "call",
+    "complete": "complete",
+    "acomplete": "acomplete, trio",
+    "stream": "stream, trio",
+    "port": "port, async",
+    "openai": "openai chat",
+    "async_openai": "openai chat, async",
+    "anthropic": "anthropic",
+    "async_anthropic": "anthropic, async",
+    "transport": "openai chat, httpx",
+    "serve": "served, anthropic",
+}
+
+
+@pytest.mark.parametrize("face", ["call", "complete", "acomplete, asyncio", "acomplete, trio", "stream", "stream, trio", "port", "partial"])
+def test_counted_usage_is_the_same_however_a_double_is_asked(face: str) -> None:
+    """65 bytes of canonical request and 8 of text are 17 and 2 tokens."""
+    with testing():
+        model = ScriptedModel("By mail.")
+        assert told(FACES[face](model)).tokens == (17, 2)
