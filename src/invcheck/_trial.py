@@ -63,7 +63,7 @@ def subject(check: Check) -> Subject:
         function: Any = check.function if check.function is not None else resolve(str(check.app))
     with _about(check, "setup"):
         setup: Any = resolve(check.setup) if isinstance(check.setup, str) else check.setup
-    for key, spec in (("ledger", check.ledger), *(("probes", spec) for spec in check.probes.values())):
+    for key, spec in (("ledger", check.ledger), *((f"probes.{name}", spec) for name, spec in check.probes.items())):
         with _about(check, key):
             if spec is not None:
                 probe(spec, tmp=None, load=resolve)
@@ -104,12 +104,21 @@ def _found(claim: Claim, place: Place | None) -> None:
 
 @contextmanager
 def _about(check: Check, key: str) -> Iterator[None]:
-    """Give an error without a place that of the check's key."""
+    """Give an error without a place that of the check's key, or of what in its value the error is about."""
     try:
         yield
     except InvcheckError as problem:
-        problem.place = problem.place or check.places.get(key)
+        problem.place = problem.place or _place(check.places, key, str(problem.fields.get("path") or "$"))
         raise
+
+
+def _place(places: Mapping[str, Place], key: str, path: str) -> Place | None:
+    """Where a path of a section stands, else the nearest around it that is known; what a probe names alone has no path."""
+    below = [known for known in places if known.startswith(f"{key}.")] if key != "model" else []
+    at = below[0] if len(below) == 1 else f"{key}{path[1:]}"
+    while at and at not in places:
+        at = at[: max(at.rfind("."), at.rfind("["), 0)]
+    return places.get(at)
 
 
 def run(subject: Subject, case: Case, seed: int, folders: Folders) -> Ran:

@@ -130,6 +130,51 @@ def test_what_a_claim_names_is_found_before_any_trial(shop: Shop) -> None:
     assert (told.cases, told.status) == ({}, 2)
 
 
+NAMED = """
+    checks:
+      - check: lanes
+        app: "shop:ask"
+        model:
+          lanes: {a: [x]}
+          lane-by: nosuch:fn
+        cases: [{input: a}]
+        expect: [{calls: 1}]
+      - check: raise
+        app: "shop:ask"
+        model: {script: [x, {raise: "shop:nosuch"}]}
+        cases: [{input: a}]
+        expect: [{calls: 1}]
+      - check: replay
+        app: "shop:ask"
+        model: {cached: true, replay: none.jsonl}
+        cases: [{input: a}]
+        expect: [{calls: 1}]
+      - check: probes
+        app: "shop:echo"
+        probes: {a: {list: "shop:APP"}, b: {call: "shop:nosuch"}}
+        cases: [{input: a}]
+        expect: [{calls: 0}]
+      - check: ledger
+        app: "shop:echo"
+        ledger:
+          list: "nosuch:rows"
+        cases: [{input: a}]
+        expect: [{calls: 0}]
+      - check: no model
+        app: "shop:echo"
+        model: {script: [x]}
+        cases: [{input: a}]
+        expect: [{calls: 0}]
+"""
+
+
+def test_what_a_model_or_a_probe_names_is_told_where_it_stands(shop: Shop) -> None:
+    """Line and column of the name itself, or of what is nearest around it."""
+    shop.write({"shop.py": APP.replace("def echo", "APP = []\n\n\n    def echo", 1), "checks/a.yaml": NAMED})
+    problems = [each["place"] for each in shop.told().problems]
+    assert [(each["line"], each["column"]) for each in problems] == [(6, 16), (11, 33), (16, 35), (21, 47), (27, 13), (32, 12)]
+
+
 @pytest.fixture(scope="module")
 def python(shared: Shop) -> Told:
     """One run of a file of Python checks, most of them wrong."""

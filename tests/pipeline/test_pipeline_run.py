@@ -247,7 +247,7 @@ BAD = {
     "a fake that is not there": (
         {"checks/bad.yaml": "check: bad\napp: shop:answer\nmodel: {drifting: shop:fake}\ncases: [{input: 1}]\nexpect: [{calls: 0}]\n"},
         "REFERENCE_MISSING",
-        "checks/bad.yaml:3:8",
+        "checks/bad.yaml:3:19",
         2,
     ),
     "an input that does not fit": (

@@ -8,6 +8,7 @@ import pytest
 
 from invcheck import testing
 from invcheck.errors import CheckFileError
+from invcheck.resolve import resolve
 from invcheck.sources.scriptfile import script
 
 
@@ -53,7 +54,15 @@ def test_yaml_and_json_make_the_same_double(tmp_path: Path, name: str, text: str
         ("s.yaml", "", "s.yaml:1:1", "$: a mapping is needed here, got null"),
         ("s.yaml", "script: [a\n", "s.yaml:2:1", "this is no YAML"),
         ("s.json", '{\n\t"script": [{"fail": "no"}]\n}', "s.json:2:22", "'no' is no kind of fault"),
-        ("s.json", '{"script": ["a"], "script": []}', "s.json", 'the key "script" stands twice'),
+        ("s.json", '{"script": ["a"],\n "script": []}', "s.json:2:2", 'the key "script" stands twice in one object: first in line 1'),
+        ("s.json", '{"script": ["a"', "s.json:1:16", "this is no JSON: the text ends, and a comma or ] is needed"),
+        ("s.json", '{"script": ["\\ud83d\\ude00", 3]}', "s.json:1:29", "$.script[1]: a mapping is needed here, got 3"),
+        ("s.yaml", "lanes: {a: [x]}\nlane-by: nosuch:fn\n", "s.yaml:2:10", "there is no module 'nosuch'"),
+        ("s.yaml", "script: [x]\nraises:\n  timeout: nosuch:fn\n", "s.yaml:3:12", "there is no module 'nosuch'"),
+        ("s.yaml", "script:\n- x\n- raise: nosuch:fn\n", "s.yaml:3:10", "there is no module 'nosuch'"),
+        ("s.yaml", "script: [x]\nreturns: 'json:nosuch'\n", "s.yaml:2:10", "json has no 'nosuch'"),
+        ("s.json", '{"script": [{"call":\t"nosuch:fn"}]}', "s.json:1:22", "there is no module 'nosuch'"),
+        ("s.yaml", "replay:\n  file: none.jsonl\n", "s.yaml:2:9", "the fixture file none.jsonl cannot be read"),
         ("s.json", "{}\n{}", "s.json:2:1", "text stands after the value"),
         ("none.yaml", None, "none.yaml", "it cannot be read: No such file or directory"),
     ],
@@ -62,7 +71,7 @@ def test_a_mistake_is_told_with_its_place(tmp_path: Path, name: str, text: str |
     """File, line and column, the path of the step with its index, and the reason."""
     path = tmp_path / name if text is None else written(tmp_path, text, name)
     with pytest.raises(CheckFileError) as wrong:
-        script(path, name, load=str)
+        script(path, name, load=resolve)
     assert (str(wrong.value.place), wrong.value.exit) == (place, 2)
     assert told in wrong.value.message
 
@@ -72,3 +81,20 @@ def test_bytes_that_are_no_utf_8_are_told_with_their_place(tmp_path: Path) -> No
     (tmp_path / "s.yaml").write_bytes(b"script:\n- \xff")
     with pytest.raises(CheckFileError, match="byte 0xff is no UTF-8"):
         script(tmp_path / "s.yaml", "s.yaml", load=str)
+
+
+def test_what_is_wrong_in_a_recording_is_told_by_its_own_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by that of the script which names its file."""
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, '{"invcheck": 2}\n', "f.jsonl")
+    with pytest.raises(CheckFileError, match="the version of this format is 1") as wrong:
+        script(written(tmp_path, "replay: f.jsonl\n"), "s.yaml", load=str)
+    assert str(wrong.value.place) == "f.jsonl:1"
+
+
+def test_every_text_of_json_is_one_of_a_script(tmp_path: Path) -> None:
+    """Also where YAML would not read it: halves of pairs in escapes, control characters, long keys."""
+    text = '{"script": ["\\ud83d\\ude00\x7f\\u0000"], "attributes": {"' + "k" * 2000 + '": "\\/"}}'
+    make = script(written(tmp_path, text, "s.json"), "s.json", load=str)
+    with testing():
+        assert make()("hi").text == "\U0001f600\x7f\0"

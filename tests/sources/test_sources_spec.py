@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from invcheck import DriftingModel, Fault, Reply, ScriptedModel, Text, Usage, testing
-from invcheck.errors import DoubleError, ScriptedModelError, ScriptInvalid
+from invcheck.errors import CheckFileError, DoubleError, InvcheckError, ScriptedModelError, ScriptInvalid
 from invcheck.faults import ModelFault
 from invcheck.record import Record, opened
 from invcheck.sandbox.clock import VirtualClock
@@ -268,9 +268,12 @@ WRONG: list[tuple[Any, str, str]] = [
     ({"script": ["a", {"fail": "ratelimit"}]}, "$.script[1].fail", "did you mean 'rate-limit'"),
     ({"script": [{"fail": {"message": "m"}}]}, "$.script[0].fail.kind", "text is needed"),
     ({"script": [{"raise": 3}]}, "$.script[0].raise", "text is needed"),
-    ({"script": [{"raise": "app:number"}]}, "$.script[0]", "int is no step"),
+    ({"script": [{"raise": "app:number"}]}, "$.script[0].raise", "app:number is int, and no exception"),
+    ({"script": [{"call": "app:number"}]}, "$.script[0].call", "app:number is int, and no function"),
+    ({"script": ["a"], "returns": "app:number"}, "$.returns", "app:number is int, and no function"),
+    ({"script": ["a"], "lane-by": "app:number"}, "$.lane-by", "app:number is int, and no function"),
     ({"script": [{"reply": "a", "optional": "no"}]}, "$.script[0].optional", "true or false"),
-    ({"script": [{"reply": "a", "label": 3}]}, "$.script[0]", "its label is int"),
+    ({"script": [{"reply": "a", "label": 3}]}, "$.script[0].label", "text is needed"),
     ({"script": [{"then-always": "a"}, "b"]}, "$.script[1]", "last step"),
     ({"script": [{"then-always": {"then-always": "a"}}]}, "$.script[0]", "one plain step"),
     ({"script": [{"then-always": "a", "optional": True}]}, "$.script[0]", "one plain step"),
@@ -308,7 +311,7 @@ WRONG: list[tuple[Any, str, str]] = [
     ({"script": [{"fail": {"kind": "stall", "seconds": -1}}]}, "$.script[0].fail", "seconds is a number from 0"),
     ({"script": [{"fail": {"kind": "server", "after": 3}}]}, "$.script[0].fail", "after belongs to a fault of delivery"),
     ({"script": [{"reply": "a", "when": 3}]}, "$.script[0].when", "when is a text or a mapping"),
-    ({"script": [{"reply": "a", "when": {"$.a[": 1}}]}, "$.script[0]", "JSONPath not supported"),
+    ({"script": [{"reply": "a", "when": {"$.a[": 1}}]}, "$.script[0].when", "JSONPath not supported"),
     ({"script": [{"then-always": "a", "when": "b"}]}, "$.script[0]", "one plain step"),
     ({"script": [], "chunks": ["a"]}, "$.chunks", "chunks that are given belong to one reply"),
     ({"script": [], "chunks": "a"}, "$.chunks", "one of whole, words, keyed"),
@@ -331,6 +334,35 @@ def test_every_mistake_is_refused_with_its_path(spec: Any, path: str, says: str)
     assert caught.value.fields["path"] == path
     assert says in str(caught.value)
     assert caught.value.message.startswith(path)
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ({"lanes": {"a": ["x"]}, "lane-by": "nosuch:x"}, "$.lane-by"),
+        ({"script": ["a"], "returns": "nosuch:x"}, "$.returns"),
+        ({"script": ["a"], "raises": {"server": "app:error", "timeout": "nosuch:x"}}, "$.raises.timeout"),
+        ({"script": ["a"], "raises": {"timeout": "app:number"}}, "$.raises.timeout"),
+        ({"script": ["a", {"raise": "nosuch:x"}]}, "$.script[1].raise"),
+        ({"lanes": {"a": [{"call": "nosuch:x", "label": "l"}]}}, "$.lanes.a[0].call"),
+        ({"script": [{"then-always": {"call": "nosuch:x"}}]}, "$.script[0].then-always.call"),
+        ({"drifting": "nosuch:x"}, "$.drifting"),
+        ({"drifting": "app:number"}, "$.drifting"),
+        ({"drifting": {"schema": "nosuch:x"}}, "$.drifting.schema"),
+        ({"replay": "none.jsonl"}, "$.replay.file"),
+    ],
+)
+def test_what_loading_a_name_finds_is_told_where_the_name_stands(spec: Any, path: str) -> None:
+    """A name that is not there, or names what does not fit, is a mistake of its own field."""
+
+    def missing(name: str) -> object:
+        if name.startswith("nosuch"):
+            raise CheckFileError("there is no module 'nosuch'", code="REFERENCE_MISSING")
+        return {"app:error": ValueError}.get(name, 3)
+
+    with pytest.raises(InvcheckError) as caught:
+        read(spec, load=missing)
+    assert caught.value.fields["path"] == path
 
 
 def test_a_wrong_step_knows_its_index() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from invcheck.errors import CheckFileError, InvcheckError, NotJson
+from invcheck.errors import CheckFileError, InvcheckError
 from invcheck.jsontext import loads
+from invcheck.sources.jsonplaces import scan
 from invcheck.sources.spec import Load, Make, read
 from invcheck.vocabulary import Json, Place
 from invcheck.yamltext import KEY, Places, decode
@@ -27,7 +28,7 @@ def script(path: Path, shown: str, *, load: Load) -> Make:
         return read(value, load=load)
     except InvcheckError as error:
         where = str(error.fields.get("path", "$"))
-        place = _place(places, where, shown, key=_UNKNOWN in error.message)
+        place = error.place or _place(places, where, shown, key=_UNKNOWN in error.message)
         raise CheckFileError(error.message, code=error.code, place=place, hint=error.hint, **error.fields) from error
 
 
@@ -38,13 +39,11 @@ def _document(path: Path, shown: str) -> tuple[Json, Places]:
         raise CheckFileError(f"it cannot be read: {error.strerror}", code="SCRIPT_FILE", place=Place(shown)) from error
     if path.suffix != ".json":
         return read_yaml(text, shown)
-    try:
-        value = loads(text)
-    except NotJson as error:
-        place = Place(shown, error.fields.get("line"), error.fields.get("column"))
-        raise CheckFileError(error.message, code=error.code, place=place, hint=error.hint) from error
-    # JSON is YAML but for its tabs, which stand between values only; YAML's reader knows where each value stands
-    return value, read_yaml(text.replace("\t", " "), shown)[1]
+    places, fault = scan(text, shown)
+    if fault is not None:
+        place, reason = fault
+        raise CheckFileError(f"this is no JSON: {reason}", code="NOT_JSON", place=place)
+    return loads(text), places
 
 
 def _place(places: Places, path: str, shown: str, *, key: bool) -> Place:

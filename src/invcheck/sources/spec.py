@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ def read(spec: Json, *, load: Load) -> Make:
         raise wrong("$", f"a model has one of script, lanes, drifting and replay; got {' and '.join(kinds) or 'none'}")
     options = _options(fields, load)
     if kinds == ["drifting"]:
-        return _drifting(fields["drifting"], options, load)
+        with _about("$.drifting"):
+            return _drifting(fields["drifting"], options, load)
     if kinds == ["replay"]:
         return _replay(fields["replay"], options)
     if kinds == ["script"]:
@@ -103,13 +105,16 @@ def _replay(what: Json, options: Mapping[str, Any]) -> Make:
 
     listed = names([files] if isinstance(files, str) else files, "$.replay.file")
     only = names(fields["only"], "$.replay.only") if "only" in fields else None
-    found = gathered(listed, only=only, ignore=names(fields.get("ignore", []), "$.replay.ignore"), optional=optional)
+    ignore = names(fields.get("ignore", []), "$.replay.ignore")
+    with _about("$.replay.file"):
+        found = gathered(listed, only=only, ignore=ignore, optional=optional)
     return lambda: ReplayModel(found, strict=strict, **options)
 
 
 def _schema(named: str, load: Load) -> Any:
     if not named.endswith(".json"):
-        return load(named)
+        with _about("$.drifting.schema"):
+            return load(named)
     try:
         return loads(Path(named).read_bytes().decode("utf-8-sig"))
     except OSError:
@@ -125,16 +130,49 @@ def _options(fields: Mapping[str, Json], load: Load) -> dict[str, Any]:
         options["usage"] = _READ.usage(fields["usage"], "$.usage")
     if "raises" in fields:
         named = _READ.mapping(fields["raises"], "$.raises", tuple(faults.KINDS))
-        options["raises"] = {kind: load(_READ.text(name, f"$.raises.{kind}")) for kind, name in named.items()}
-        renderer(options["raises"])
+        options["raises"] = {}
+        for kind, name in named.items():
+            with _about(f"$.raises.{kind}"):
+                options["raises"][kind] = _loaded(name, f"$.raises.{kind}", load)
+                renderer(options["raises"])
     if "returns" in fields:
-        options["returns"] = load(_READ.text(fields["returns"], "$.returns"))
+        options["returns"] = _function(fields["returns"], "$.returns", load)
     if "lane-by" in fields:
         by = _READ.text(fields["lane-by"], "$.lane-by")
-        options["lane_by"] = load(by) if ":" in by else by
+        options["lane_by"] = _function(by, "$.lane-by", load) if ":" in by else by
     if "attributes" in fields:
         options["attributes"] = dict(_READ.mapping(fields["attributes"], "$.attributes", None))
     return options | _handing(fields)
+
+
+@contextmanager
+def _about(path: str) -> Iterator[None]:
+    """Give an error that names no path this one."""
+    try:
+        yield
+    except InvcheckError as error:
+        if error.fields.get("path") is None:
+            error.fields["path"] = path
+        raise
+
+
+def _loaded(name: Json, path: str, load: Load) -> Any:
+    with _about(path):
+        return load(_READ.text(name, path))
+
+
+def _function(name: Json, path: str, load: Load) -> Any:
+    loaded = _loaded(name, path, load)
+    if not callable(loaded):
+        raise wrong(path, f"{name} is {type(loaded).__name__}, and no function")
+    return loaded
+
+
+def _exception(name: Json, path: str, load: Load) -> Any:
+    loaded = _loaded(name, path, load)
+    if not issubclass(loaded if isinstance(loaded, type) else type(loaded), BaseException):
+        raise wrong(path, f"{name} is {type(loaded).__name__}, and no exception")
+    return loaded
 
 
 def _handing(fields: Mapping[str, Json]) -> dict[str, Any]:
@@ -203,7 +241,14 @@ def _step(written: Json, path: str, load: Load) -> tuple[object, bool]:
         if twice or optional or when is not None:
             raise wrong(path, "then-always holds one plain step")
         return (inner if isinstance(inner, steps.Step) else steps.step(inner, label=label)), True
-    what = _what(kind, fields[kind], f"{path}.{kind}", load)
+    with _about(f"{path}.{kind}"):
+        what = _what(kind, fields[kind], f"{path}.{kind}", load)
+        steps.queued([what])
+    if when is not None:
+        with _about(f"{path}.when"):
+            steps.queued([steps.step("", when=when)])
+    if label is not None:
+        _READ.text(label, f"{path}.label")
     plain = label is None and when is None and not optional
     return (what if plain else steps.step(what, label=label, optional=optional, when=when)), False
 
@@ -217,4 +262,4 @@ def _what(kind: str, value: Json, path: str, load: Load) -> object:
         return _READ.fault(value, path)
     if kind == "tool-call":
         return steps.reply(tool_calls=[_READ.tool_call(each, path) for each in (value if isinstance(value, list) else [value])])
-    return load(_READ.text(value, path))
+    return _exception(value, path, load) if kind == "raise" else _function(value, path, load)

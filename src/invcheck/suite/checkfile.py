@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import chdir
 from copy import deepcopy
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from invcheck import assertions, paths
 from invcheck.errors import CheckFileError, DoubleError, UsageError
+from invcheck.resolve import is_reference
 from invcheck.suite.cases import cases
 from invcheck.suite.enough import too_few
 from invcheck.suite.entries import Check
@@ -146,8 +147,28 @@ def _check(spec: Json, at: At, root: Path, mistakes: Mistakes) -> Check | None:
         probes=spec.get("probes") or {},
         setup=spec.get("setup"),
         clock=spec.get("clock"),
-        places={key: mistakes.place((*at, key)) for key in spec},
+        places={key: mistakes.place((*at, key)) for key in spec} | dict(_loaded(spec, at, mistakes)),
     )
+
+
+def _loaded(spec: Mapping[str, Json], at: At, mistakes: Mistakes) -> Iterator[tuple[str, Place]]:
+    """Where that stands which only a worker can read: the fields of a section, and references at any depth."""
+    for section in _SECTIONS:
+        fields = spec.get(section)
+        for key, value in fields.items() if isinstance(fields, Mapping) else ():
+            yield f"{section}.{key}", mistakes.place((*at, section, key))
+            yield from _references(value, (*at, section, key), f"{section}.{key}", mistakes)
+
+
+def _references(value: Json, at: At, path: str, mistakes: Mistakes) -> Iterator[tuple[str, Place]]:
+    if isinstance(value, str) and is_reference(value):
+        yield path, mistakes.place(at)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _references(item, (*at, key), f"{path}.{key}", mistakes)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _references(item, (*at, index), f"{path}[{index}]", mistakes)
 
 
 def _without_early_keys(spec: Mapping[str, Json], at: At, mistakes: Mistakes) -> dict[str, Json]:

@@ -53,8 +53,9 @@ class Check:
 
     A YAML check names its ``app`` ("module:function"); a Python check is a ``function`` of the trial. ``file`` is
     relative to the project, with slashes. ``claim_places`` runs beside ``claims``; ``places`` says where the other
-    keys stand. ``model``, ``ledger``, ``probes`` and ``clock`` are specs in plain JSON; in a Python file ``ledger``,
-    ``probes`` and ``setup`` may hold functions as well.
+    keys stand, and by their paths (``model.lane-by``) the fields of ``model``, ``ledger`` and ``probes`` with what they
+    name. ``model``, ``ledger``, ``probes`` and ``clock`` are specs in plain JSON; in a Python file ``ledger``, ``probes``
+    and ``setup`` may hold functions as well.
     """
 
     name: str
