@@ -20,7 +20,8 @@ def measure(folder: Path, times: int) -> bool:
     project = folder / "unrelated"
     project.mkdir(parents=True, exist_ok=True)
     (project / "test_unrelated.py").write_text(TEXT.format(TESTS), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_unrelated.py"]
+    plain = ["-p", "no:cacheprovider", "-p", "no:anyio"]  # the second loads asyncio, which would hide that ours does
+    command = [sys.executable, "-m", "pytest", "-q", *plain, "test_unrelated.py"]
     without, with_it, ratio = pairs(
         lambda: run([*command, "-p", "no:invcheck"], folder=project), lambda: run(command, folder=project), times
     )
