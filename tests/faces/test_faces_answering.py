@@ -19,8 +19,10 @@ from invcheck.sources.steps import fail, reply
 from invcheck.vocabulary import Fault, Framing, Reply, Text
 
 PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/messages"]
-WHOLE = json.dumps({"model": "m"}).encode()
-STREAM = json.dumps({"model": "m", "stream": True}).encode()
+ASKED = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "input": "hi"}
+"""What every dialect takes for a request."""
+WHOLE = json.dumps(ASKED).encode()
+STREAM = json.dumps({**ASKED, "stream": True}).encode()
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ from invcheck.vocabulary import Chunk, Framing, Reply, Text, Usage
 CHAT = "/v1/chat/completions"
 MESSAGES = "/v1/messages"
 HELLO = [{"role": "user", "content": "hello"}]
+ASKED: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": HELLO}
 
 
 @pytest.fixture
@@ -63,6 +64,12 @@ def post(served: Served, path: str, body: Any, headers: dict[str, str] | None = 
     except urllib.error.HTTPError as error:
         with error:
             return error.code, {key.lower(): value for key, value in error.headers.items()}, error.read()
+
+
+def posted(path: str, **more: Any) -> bytes:
+    """Give a request as the bytes that a client sends."""
+    body = json.dumps({**ASKED, **more}).encode()
+    return f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def raw(served: Served, sent: bytes) -> bytes:
@@ -128,9 +135,9 @@ def test_a_client_of_aiohttp_is_answered(record: Record) -> None:
 
     async def ask() -> tuple[str | None, Any, list[sse.Event]]:
         async with aiohttp.ClientSession() as session:
-            async with session.post(f"{served}{CHAT}", json={"model": "m", "messages": HELLO}) as whole:
+            async with session.post(f"{served}{CHAT}", json=ASKED) as whole:
                 mark, document = whole.headers.get("x-invcheck-double"), await whole.json()
-            async with session.post(f"{served}{MESSAGES}", json={"model": "m", "messages": HELLO, "stream": True}) as stream:
+            async with session.post(f"{served}{MESSAGES}", json={**ASKED, "stream": True}) as stream:
                 events = sse.parse(await stream.read())
         return mark, document, events
 
@@ -155,7 +162,7 @@ def test_another_language_is_answered(record: Record) -> None:
     program = """
         const ask = async () => {
           const answer = await fetch(process.argv[1] + "/v1/chat/completions",
-            {method: "POST", body: JSON.stringify({model: "m", messages: [], stream: true})});
+            {method: "POST", body: JSON.stringify({model: "m", messages: [{role: "user", content: "hi"}], stream: true})});
           return answer.text();
         };
         const whole = await ask();
@@ -174,7 +181,7 @@ def test_another_language_is_answered(record: Record) -> None:
 def test_every_answer_is_marked(held: Record) -> None:
     """Replies, streams, faults and refusals all say that no model answered."""
     with Server(ScriptedModel("hi", fail("server"), fail("rate-limit", headers={"A": "b"}))) as served:
-        answers = [post(served, CHAT, {"model": "m"}) for _ in range(4)]
+        answers = [post(served, CHAT, ASKED) for _ in range(4)]
         answers += [post(served, "/v1/models", {}), post(served, CHAT, b"{")]
         answers.append(post(served, "/v1/messages/count_tokens", {"messages": HELLO}))
     assert [status for status, _, _ in answers] == [200, 500, 429, 400, 404, 400, 200]
@@ -186,7 +193,7 @@ def test_whoever_repeats_is_told_to_do_it_at_once(record: Record) -> None:
     """Retry-After is what the script says; beside it stands, for clients that wait for real, that they need not."""
     model = ScriptedModel(fail("rate-limit", retry_after=20), fail("bad-request"), fail("overloaded"), "hi")
     with Server(model) as served:
-        limited, bad = post(served, MESSAGES, {})[1], post(served, MESSAGES, {})[1]
+        limited, bad = post(served, MESSAGES, ASKED)[1], post(served, MESSAGES, ASKED)[1]
         with anthropic.Anthropic(base_url=served.anthropic, api_key="k") as client:
             said = client.messages.create(model="m", max_tokens=9, messages=HELLO)
     assert (limited["retry-after"], limited["retry-after-ms"]) == ("20", "0.001")
@@ -213,7 +220,7 @@ def test_an_endpoint_that_is_not_there_is_a_404_that_says_which_are(held: Record
     model = ScriptedModel("kept")
     with Server(model) as served:
         status, _, body = post(served, "/v1/embeddings", {"input": "x"})
-        assert post(served, CHAT, {})[0] == 200
+        assert post(served, CHAT, ASKED)[0] == 200
     assert status == 404
     assert "/chat/completions" in json.loads(body)["error"]["message"]
     assert codes(held) == ["ENDPOINT_UNKNOWN"]
@@ -257,7 +264,7 @@ def test_what_a_step_raises_is_an_error_of_the_server(record: Record) -> None:
     """No exception reaches a client on a socket: it sees a 500 that it does not repeat."""
     model = ScriptedModel(fail(KeyError("gone")))
     with Server(model) as served:
-        status, headers, body = post(served, CHAT, {})
+        status, headers, body = post(served, CHAT, ASKED)
     assert (status, headers["x-should-retry"]) == (500, "false")
     assert json.loads(body)["error"]["message"] == "the step that answers raised KeyError: 'gone'"
     assert [call.error for call in model.calls] == ["KeyError"]
@@ -292,7 +299,7 @@ def test_a_cut_reply_is_an_incomplete_body(record: Record) -> None:
     """A client that was told how long a body is sees that it is not all there; one that reads chunks sees no end."""
     with Server(ScriptedModel(fail("cut", reply="hello"), fail("cut", reply="hello"))) as served:
         with pytest.raises(http.client.IncompleteRead):
-            post(served, CHAT, {})
+            post(served, CHAT, ASKED)
         with openai.OpenAI(base_url=served.openai, api_key="k", max_retries=0) as client:
             stream = client.chat.completions.create(model="m", messages=HELLO, stream=True)
             with pytest.raises((openai.APIConnectionError, httpx2.RemoteProtocolError)):
@@ -303,8 +310,8 @@ def test_a_truncated_reply_is_a_body_that_seems_whole(record: Record) -> None:
     """The connection ends as it should, only something is missing: no client raises."""
     truncated = fail("truncated", after=60, reply="hello")
     with Server(ScriptedModel(truncated, truncated)) as served:
-        status, headers, body = post(served, CHAT, {})
-        streaming = post(served, CHAT, {"stream": True})[2]
+        status, headers, body = post(served, CHAT, ASKED)
+        streaming = post(served, CHAT, {**ASKED, "stream": True})[2]
     assert (status, headers["content-length"], len(body), len(streaming)) == (200, "60", 60, 60)
 
 
@@ -327,8 +334,8 @@ def test_silence_lasts_until_the_client_leaves(record: Record) -> None:
     with Server(model) as served:
         for _ in range(2):
             with httpx2.Client(timeout=0.05) as client, pytest.raises(httpx2.ReadTimeout):
-                client.post(f"{served}{CHAT}", json={})
-        assert post(served, CHAT, {})[0] == 200
+                client.post(f"{served}{CHAT}", json=ASKED)
+        assert post(served, CHAT, ASKED)[0] == 200
     assert counts(model) == (1, 2, 0, 0)
 
 
@@ -339,14 +346,14 @@ def test_silence_is_bounded(record: Record) -> None:
         httpx2.Client(timeout=10) as client,
         pytest.raises(httpx2.RemoteProtocolError),
     ):
-        client.post(f"{served}{CHAT}", json={})
+        client.post(f"{served}{CHAT}", json=ASKED)
 
 
 def test_no_silence_is_longer_than_what_a_test_can_wait(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the script says, a client without a time-out sees its connection go."""
     monkeypatch.setattr("invcheck.faces.asgi.SILENCE", 0.02)
     with Server(ScriptedModel(fail("timeout"))) as served, httpx2.Client(timeout=10) as client, pytest.raises(httpx2.RemoteProtocolError):
-        client.post(f"{served}{CHAT}", json={})
+        client.post(f"{served}{CHAT}", json=ASKED)
 
 
 def test_a_connection_serves_many_requests(record: Record) -> None:
@@ -355,7 +362,7 @@ def test_a_connection_serves_many_requests(record: Record) -> None:
         client = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
         sockets = []
         for _ in range(2):
-            client.request("POST", CHAT, b"{}")
+            client.request("POST", CHAT, json.dumps(ASKED).encode())
             sockets.append(client.sock)
             with client.getresponse() as answer:
                 assert answer.read()
@@ -366,7 +373,7 @@ def test_a_connection_serves_many_requests(record: Record) -> None:
 def test_a_connection_fails_before_any_answer(record: Record) -> None:
     """The client sees its connection reset."""
     with Server(ScriptedModel(fail("connection"))) as served, pytest.raises(ConnectionResetError):
-        raw(served, b"POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}")
+        raw(served, posted(MESSAGES))
 
 
 @pytest.mark.parametrize("path", [CHAT, MESSAGES])
@@ -398,7 +405,7 @@ def test_clients_on_two_lanes_do_not_take_each_other_s_steps(record: Record) -> 
 
     def ask(name: str) -> None:
         for _ in range(5):
-            _, _, body = post(served, CHAT, {"model": "m"}, {"X-Invcheck-Lane": name})
+            _, _, body = post(served, CHAT, ASKED, {"X-Invcheck-Lane": name})
             got[name].append(json.loads(body)["choices"][0]["message"]["content"])
 
     with Server(ScriptedModel(lanes=lanes)) as served:
@@ -414,9 +421,12 @@ def test_a_lane_may_be_the_model_that_is_asked(record: Record) -> None:
     """`lane_by` knows the body; a server of one lane needs neither."""
     model = ScriptedModel(lanes={"big": ["B", "b"], "small": ["s"]}, lane_by="model")
     with Server(model) as served:
-        assert [json.loads(post(served, MESSAGES, {"model": name})[2])["content"][0]["text"] for name in ("small", "big")] == ["s", "B"]
+        assert [json.loads(post(served, MESSAGES, {**ASKED, "model": name})[2])["content"][0]["text"] for name in ("small", "big")] == [
+            "s",
+            "B",
+        ]
     with Server(model, lane="big") as served:
-        assert json.loads(post(served, MESSAGES, {"model": "any"})[2])["content"][0]["text"] == "b"
+        assert json.loads(post(served, MESSAGES, {**ASKED, "model": "any"})[2])["content"][0]["text"] == "b"
 
 
 def test_steps_that_wait_are_waited_for(record: Record) -> None:
@@ -431,7 +441,7 @@ def test_steps_that_wait_are_waited_for(record: Record) -> None:
 
     with Server(ScriptedModel(slow, reply("late", latency=3600))) as served:
         assert b'"content":"hel"' in streamed(served)
-        assert post(served, CHAT, {})[0] == 200
+        assert post(served, CHAT, ASKED)[0] == 200
 
 
 def test_a_step_that_raises_in_the_middle_cuts_its_stream(record: Record) -> None:
@@ -445,7 +455,7 @@ def test_a_step_that_raises_in_the_middle_cuts_its_stream(record: Record) -> Non
     with (
         Server(model) as served,
         httpx2.Client() as client,
-        client.stream("POST", f"{served}{CHAT}", json={"stream": True}) as answer,
+        client.stream("POST", f"{served}{CHAT}", json={**ASKED, "stream": True}) as answer,
         pytest.raises(httpx2.RemoteProtocolError),
     ):
         answer.read()
@@ -467,7 +477,7 @@ def test_a_factory_may_end_its_stream_with_a_fault(record: Record, last: str, en
         yield fail(last)
 
     with Server(ScriptedModel(breaks)) as served:
-        body = post(served, MESSAGES, {"stream": True})[2]
+        body = post(served, MESSAGES, {**ASKED, "stream": True})[2]
     assert ends(body)
 
 
@@ -488,13 +498,13 @@ def test_a_server_that_ends_leaves_nothing(record: Record) -> None:
     model = ScriptedModel(fail("stall"), "again")
     server = Server(model)
     with server as served, socket.create_connection(("127.0.0.1", served.port)) as waiting:
-        waiting.sendall(b"POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}")
+        waiting.sendall(posted(MESSAGES))
         post(served, "/v1/messages/count_tokens", {})
         server.close()
         assert waiting.recv(10) == b""
     with Server(model, port=served.port) as again:
         assert again == served
-        assert post(again, CHAT, {})[0] == 200
+        assert post(again, CHAT, ASKED)[0] == 200
     server.close()
 
 
@@ -513,8 +523,7 @@ def test_a_server_that_ends_cancels_what_is_under_way(record: Record, streams: b
 
     begun, model = threading.Event(), ScriptedModel(waits)
     with Server(model) as served, socket.create_connection(("127.0.0.1", served.port)) as waiting:
-        body = json.dumps({"stream": streams}).encode()
-        waiting.sendall(b"POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        waiting.sendall(posted(MESSAGES, stream=streams))
         assert begun.wait(10)
     assert (counts(model), cleaned) == ((0, 0, 1, 0), [True])
 
@@ -523,7 +532,7 @@ def test_a_server_logs_nothing_where_the_app_logs(held: Record, caplog: pytest.L
     """What went wrong stands in the record; another server's words are left alone."""
     with Server(ScriptedModel(fail(KeyError("gone")))) as served:
         raw(served, b"hello?\r\n\r\n")
-        post(served, CHAT, {})
+        post(served, CHAT, ASKED)
         assert [entry.name for entry in caplog.records if entry.levelno >= logging.INFO] == []
         logging.getLogger("uvicorn.error").warning("the app's own")
     assert [entry.message for entry in caplog.records if entry.name == "uvicorn.error"] == ["the app's own"]
@@ -575,7 +584,7 @@ def test_a_double_of_an_earlier_trial_is_refused(held: Record) -> None:
     with testing():
         model = ScriptedModel()
     with Server(model) as served:
-        assert post(served, CHAT, {})[0] == 400
+        assert post(served, CHAT, ASKED)[0] == 400
         assert raw(served, b"?\r\n\r\n").startswith(b"HTTP/1.1 400")
     assert codes(held) == ["NOT_IN_TEST"]
 

@@ -92,7 +92,7 @@ def test_each_dialect_is_found_by_the_end_of_the_path(post: Post) -> None:
     with testing():
         model = ScriptedModel("a", "b", "c")
         kinds = [
-            json.loads(post(model, BODY, url=f"http://double.invalid{path}")[2]).get(name)
+            json.loads(post(model, {**BODY, "input": "hi", "max_tokens": 9}, url=f"http://double.invalid{path}")[2]).get(name)
             for path, name in (("/x/chat/completions", "object"), ("/v1/responses", "object"), ("/v1/messages", "type"))
         ]
         assert kinds == ["chat.completion", "response", "message"]

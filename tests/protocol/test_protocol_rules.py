@@ -403,6 +403,45 @@ def test_calls_without_ids_pair_by_name_and_place() -> None:
     assert rules({"messages": [HI, call, result, call, result]}) == []
 
 
+UNNAMED = {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f"}}]}
+FOUND = {"role": "tool", "content": "42"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "rule", "at"),
+    [
+        ([HI, FOUND], "tool-result-without-call", "$.messages[1].tool_call_id"),
+        ([FOUND], "tool-result-without-call", "$.messages[0].tool_call_id"),
+        ([HI, {"role": "assistant", "content": "hello"}, HI, FOUND], "tool-result-without-call", "$.messages[3].tool_call_id"),
+        ([HI, FOUND, UNNAMED, FOUND], "tool-result-without-call", "$.messages[1].tool_call_id"),
+        ([HI, UNNAMED], "unanswered-call", "$.messages[1].tool_calls[0].id"),
+        ([HI, UNNAMED, FOUND, UNNAMED], "unanswered-call", "$.messages[3].tool_calls[0].id"),
+        ([HI, {"role": "assistant", "content": [{"type": "tool_use", "name": "f"}]}, HI], "blank-call-id", "$.messages[1].content[0].id"),
+        ([{"role": "user", "content": [{"type": "tool_result"}]}], "blank-call-id", "$.messages[0].content[0].tool_use_id"),
+        ([HI, {"type": "function_call", "name": "f"}], "blank-call-id", "$.messages[1].call_id"),
+    ],
+)
+def test_what_no_id_is_needed_to_see_is_told(messages: Json, rule: str, at: str) -> None:
+    """A result that nobody asked for, a call that ends the history, and blocks whose dialect always has ids."""
+    assert [(each.rule, each.path) for each in complaints({"messages": messages})] == [(rule, at)]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [HI, UNNAMED, FOUND],
+        [HI, UNNAMED, FOUND, FOUND, {"role": "assistant", "content": "42"}, HI],
+        [HI, UNNAMED, {"role": "user", "content": "Observation: 42"}],
+        [HI, {"role": "assistant", "content": "<call>f()</call>"}, FOUND, FOUND],
+        [HI, {"role": "model", "parts": ["f()"]}, FOUND],
+        [HI, {"role": "ai", "content": "f()"}, HI, FOUND],
+    ],
+)
+def test_an_app_s_own_dialect_pairs_by_order_or_in_its_texts(messages: Json) -> None:
+    """Without ids, a call that any assistant before the result may have made is enough."""
+    assert complaints({"messages": messages}) == []
+
+
 def test_a_complaint_names_call_and_tool() -> None:
     """The message alone says what is wrong, in words."""
     found = complaints({"messages": [HI, CALL, {**RESULT, "name": "other"}], "tools": ["x"]})

@@ -18,15 +18,14 @@ _ITEMS = (*_CALLS, *_RESULTS, *_ELSEWHERE)
 _TALK = ("user", "system", "developer")
 _SPEAKERS = (*_TALK, "assistant")
 _TOOLS = ("tool", "function")
+KNOWN = (*_SPEAKERS, *_TOOLS)
+"""Every role that is read."""
 _TEXTS = ("text", "input_text", "output_text")
 _KINDS = (None, "function", "custom", "tool_call")
 _IDS = ("tool_call_id", "call_id", "tool_use_id")
 _SAYS_NOTHING = ("role", "content", "name", "type", "id", "status")
 _BARE = 2
 """Fields of a message that holds its role and its content, and nothing else."""
-
-_HOSTED = ("web_search", "file_search", "code_", "image_generation", "computer", "local_shell", "shell", "apply_patch", "mcp")
-"""How the types of tools begin that are known by no name of their own: their calls are items of their own too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,9 @@ class _Reader:
 
     def message(self, at: int, message: dict[str, Json], role: Json) -> None:
         here, kind = f"{self.path}[{at}]", message.get("type")
-        if kind in _ITEMS:
+        if kind is None and role is None and tuple(message) == ("id",):
+            self.elsewhere = True
+        elif kind in _ITEMS:
             self.elsewhere = self.elsewhere or kind in _ELSEWHERE
             if kind not in _ELSEWHERE:
                 name = None if "namespace" in message else _text(message.get("name"))
@@ -168,7 +169,7 @@ class _Reader:
         called = message.get("tool_calls")
         for place, call in enumerate(called if isinstance(called, list) else ()):
             if isinstance(call, dict) and call.get("type") in _KINDS:
-                self.entries.append(Entry("chat", at, f"{here}.tool_calls[{place}].id", call.get("id"), _name(call)))
+                self.entries.append(Entry("chat", at, f"{here}.tool_calls[{place}].id", call.get("id"), tool_name(call)))
         legacy = message.get("function_call")
         if isinstance(legacy, dict):
             self.entries.append(Entry("legacy", at, f"{here}.function_call.name", None, _text(legacy.get("name"))))
@@ -198,42 +199,11 @@ class _Reader:
         return any(entry.result for entry in self.entries[before:])
 
 
-def _name(call: dict[str, Json]) -> str | None:
+def tool_name(call: dict[str, Json]) -> str | None:
+    """Give the name that stands in the call of a tool, or in the tool itself, which write it alike."""
     inner = next((call[key] for key in ("function", "custom") if isinstance(call.get(key), dict)), call)
     return _text(inner.get("name"))
 
 
 def _text(value: Json) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def tools_of(holder: Mapping[str, Json]) -> frozenset[str] | None:
-    """Give the names of the tools that a request offers; None where it offers none, or not all of them can be told.
-
-    >>> sorted(tools_of({"tools": [{"type": "function", "function": {"name": "search"}}, {"type": "web_search"}]}))
-    ['search']
-    """
-    names: set[str] = set()
-    for given in (holder.get("tools"), holder.get("functions")):
-        for tool in given if isinstance(given, list) else ():
-            told = _offered(tool)
-            if told is None:
-                return None
-            names |= told
-    return frozenset(names) or None
-
-
-def _offered(tool: Json) -> set[str] | None:
-    """The names under which one tool can be called, or None where it may be called by others."""
-    if isinstance(tool, str):
-        return {tool}
-    if not isinstance(tool, dict):
-        return None
-    kind, inner = tool.get("type"), tool.get("tools")
-    if kind == "namespace" and isinstance(inner, list):
-        told = [_offered(each) for each in inner]
-        return None if None in told else set().union(*filter(None, told))
-    name = _name(tool)
-    if name is not None:
-        return {name}
-    return set() if isinstance(kind, str) and kind.startswith(_HOSTED) else None

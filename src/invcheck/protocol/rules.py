@@ -2,83 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 
-from invcheck.errors import DoubleError, ScriptedModelError
-from invcheck.protocol.history import Entry, History, histories, says_nothing, tools_of
+from invcheck.protocol.complaint import Complaint, empty
+from invcheck.protocol.dialects import demanded
+from invcheck.protocol.history import KNOWN, Entry, History, histories, says_nothing
+from invcheck.protocol.toolset import choice, grows, strange, tools_of
 from invcheck.show import listed, show
 from invcheck.vocabulary import Json
 
-RULES = ("blank-call-id", "duplicate-call-id", "tool-result-without-call", "unanswered-call", "tool-not-offered", "empty-text")
-"""The names under which a rule is told and relaxed; what explains the others goes first."""
 
-
-@dataclass(frozen=True, slots=True)
-class Complaint:
-    """One breach of a rule: where in the request, what is wanted there and what stands there, in words."""
-
-    rule: str
-    path: str
-    message: str
-    expected: str
-    got: str
-
-
-def relaxed_rules(names: Iterable[str]) -> frozenset[str]:
-    """Give rules that are to be relaxed as a set; DoubleError where there is no rule of that name.
-
-    >>> relaxed_rules(["empty-text"])
-    frozenset({'empty-text'})
-    """
-    given = [names] if isinstance(names, str) else list(names)
-    for name in given:
-        if name not in RULES:
-            raise DoubleError(f"there is no rule {name!r} of the request protocol", hint=f"there are: {', '.join(RULES)}")
-    return frozenset(given)
-
-
-def complaints(plain: Mapping[str, Json], relaxed: Collection[str] = (), offered: Collection[str] = ()) -> list[Complaint]:
-    """Say what is wrong with the history of a request, which is plain JSON as the app sent it; nothing where it is no chat.
+def complaints(
+    plain: Mapping[str, Json], relaxed: Collection[str] = (), offered: Collection[str] = (), dialect: str | None = None
+) -> list[Complaint]:
+    """Say what is wrong with a request, which is plain JSON as the app sent it; nothing where it is no chat.
 
     ``relaxed`` names rules that are not asked for, ``offered`` tools that earlier requests offered: after a handoff the
-    history names them rightly. Calls and results that only the provider knows (``previous_response_id``, ``conversation``,
-    item references) are not missed.
+    history names them rightly. A provider takes it too where the history, once stored, names a tool since removed; that is
+    told all the same, since the model may call it again, and can be relaxed (``tool-not-offered``). Calls and results that
+    only the provider knows (``previous_response_id``, ``conversation``, item references) are not missed.
+
+    ``dialect`` is the method of a call on the wire, one of `DIALECTS`: what its provider demands of every request is asked
+    then. In the process the app's own dialect is not known, and may go without ids, as Ollama's does.
 
     >>> orphan = {"role": "tool", "tool_call_id": "c9", "content": "42"}
     >>> [(each.rule, each.path) for each in complaints({"messages": [{"role": "user", "content": "hi"}, orphan]})]
     [('tool-result-without-call', '$.messages[1].tool_call_id')]
     """
-    if says_nothing(plain):
+    if dialect is None and says_nothing(plain):
         return []
-    found = [each for history, holder in histories(plain) for each in _judged(history, holder, offered)]
+    found = [] if dialect is None else demanded(plain, dialect)
+    for history, holder in histories(plain):
+        found += _judged(history, holder, offered, wire=dialect is not None)
     if "tool_choice" in plain:
-        found += _choice(plain)
+        found += choice(plain, wire=dialect is not None)
     return [each for each in found if each.rule not in relaxed] if relaxed and found else found
 
 
-def refusal(found: Sequence[Complaint], *, n: int, call: str, lane: str | None = None) -> ScriptedModelError:
-    """Give the error with which a call is refused for what was found, at least one complaint; the first one is told.
-
-    ``n`` is the call's place in ``$.calls``, ``call`` how it is spoken of ("call 3").
-    """
-    first, more = found[0], len(found) - 1
-    return ScriptedModelError(
-        f"{call} breaks the protocol of requests: {first.message}{f' (and {more} more)' if more else ''}",
-        code="REQUEST_PROTOCOL",
-        hint=f"a provider may refuse such a request; where it is meant, relax the rule {first.rule}",
-        rule=first.rule,
-        path=first.path,
-        at=f"$.calls[{n}].request{first.path[1:]}",
-        expected=first.expected,
-        got=first.got,
-        call=call,
-        lane=lane,
-    )
-
-
-def _judged(history: History, holder: Mapping[str, Json], offered: Collection[str]) -> list[Complaint]:
-    found = _blank(history)
+def _judged(history: History, holder: Mapping[str, Json], offered: Collection[str], *, wire: bool) -> list[Complaint]:
+    found = _blank(history, wire=wire)
     if not found:
         twice = _duplicates(history)
         found += [_duplicate(*each) for each in twice]
@@ -86,14 +48,15 @@ def _judged(history: History, holder: Mapping[str, Json], offered: Collection[st
             known = {first.id for first, _ in twice}
             found += _unasked(history, known)
             found += _unanswered(history, known)
+            found += _by_order(history)
         found += _legacy(history)
-    return found + _not_offered(history, holder, offered) + [_empty(path) for path in history.empty]
+    return found + _not_offered(history, holder, offered) + ([] if wire else [empty(path, '""') for path in history.empty])
 
 
-def _blank(history: History) -> list[Complaint]:
-    """Where no id is told at all the dialect pairs by order, as Ollama's does, and nothing is missed."""
-    ids = [entry for entry in history.entries if entry.style != "legacy"]
-    if not any(entry.id is not None for entry in ids):
+def _blank(history: History, *, wire: bool) -> list[Complaint]:
+    """Where no id is told at all an app's own dialect may pair by order, as Ollama's does."""
+    ids = [entry for entry in history.entries if entry.style != "legacy" and not _by_name(entry)]
+    if not wire and all(entry.id is None and entry.style == "chat" for entry in ids):
         return []
     blank = [entry for entry in ids if not (entry.id.strip() if isinstance(entry.id, str) else type(entry.id) is int)]
     return [
@@ -106,6 +69,35 @@ def _blank(history: History) -> list[Complaint]:
         )
         for entry in blank
     ]
+
+
+def _by_name(entry: Entry) -> bool:
+    """Whether a result names its tool instead of its call, which OpenAI's responses allow."""
+    return entry.style == "items" and entry.result and entry.id is None and entry.name is not None
+
+
+def _by_order(history: History) -> list[Complaint]:
+    """Of calls and results without ids: a result that nobody can have asked for, and a call that ends the history."""
+    plain = [entry for entry in history.entries if entry.style == "chat" and entry.id is None]
+    first = min((entry.at for entry in plain if not entry.result), default=len(history.roles))
+    holding = {entry.at for entry in history.entries if entry.result}
+    found = []
+    for entry in plain:
+        if not entry.result:
+            if entry.at == len(history.roles) - 1:
+                found.append(_open(history, entry, entry.at + 1, None))
+        elif entry.at < first and _unbidden(history.roles[: entry.at], holding):
+            message = f"the result at {entry.path.rpartition('.')[0]} answers no call: there is none before it"
+            found.append(_orphan(entry, message, "a call before it", "no call"))
+    return found
+
+
+def _unbidden(before: Sequence[Json], holding: Collection[int]) -> bool:
+    """Whether no assistant spoke last before a result: what it says may be the call, in the app's own words."""
+    at = len(before) - 1
+    while at in holding:
+        at -= 1
+    return all(role in KNOWN for role in before) and (at < 0 or before[at] != "assistant")
 
 
 def _paired(history: History, *, results: bool) -> list[Entry]:
@@ -152,7 +144,10 @@ def _unanswered(history: History, twice: Collection[Json]) -> list[Complaint]:
         results.setdefault(result.id, []).append(result)
     holding = {entry.at for entry in history.entries if entry.result}
     found = []
+    named = {entry.name for entry in history.entries if _by_name(entry)}
     for call in _paired(history, results=False):
+        if call.style == "items" and call.name in named:
+            continue
         end, own = _end(history.roles, call, holding), results.get(call.id, ())
         behind = [result for result in own if result.at >= call.at]
         told = own and not behind and call.id not in twice  # of a result before its call
@@ -217,28 +212,11 @@ def _not_offered(history: History, holder: Mapping[str, Json], offered: Collecti
     tools = tools_of(holder)
     if tools is None:
         return []
-    strange = [entry for entry in history.entries if entry.name is not None and entry.name not in tools and entry.name not in offered]
-    return [_strange(entry.name, entry.path.rpartition(".")[0], tools, f"{_spoken(entry)} at {entry.path}") for entry in strange]
-
-
-def _strange(name: str | None, path: str, tools: Collection[str], what: str) -> Complaint:
-    expected = f"one of the tools that the request offers: {listed(sorted(tools))}"
-    return Complaint("tool-not-offered", path, f"{what} names a tool that is not offered", expected, show(name, 60))
-
-
-def _choice(plain: Mapping[str, Json]) -> list[Complaint]:
-    choice, tools = plain["tool_choice"], tools_of(plain)
-    if tools is None or not isinstance(choice, dict):
+    known = {*tools, *offered}
+    named = [entry for entry in history.entries if entry.name is not None and entry.name not in known]
+    if not named or grows(holder):
         return []
-    inner = choice.get("function", choice)
-    name = inner.get("name") if isinstance(inner, dict) else None
-    if not isinstance(name, str) or name in tools or choice.get("type") not in ("function", "tool", "custom"):
-        return []
-    return [_strange(name, "$.tool_choice", tools, "$.tool_choice")]
-
-
-def _empty(path: str) -> Complaint:
-    return Complaint("empty-text", path, f"the text at {path} is empty", "a text, or no block at all", '""')
+    return [strange(entry.name, entry.path.rpartition(".")[0], tools, f"{_spoken(entry)} at {entry.path}") for entry in named]
 
 
 def _spoken(entry: Entry) -> str:
