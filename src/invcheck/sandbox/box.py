@@ -77,6 +77,8 @@ class trial:  # noqa: N801  # it is used as `with box.trial(record):`; a class, 
             network.merge()
         finally:
             scheduler.begin(others)
+            if isinstance(self._time, _clock.VirtualClock):
+                self._time.end()
             _clock.end(time)
             environ.end()
             chance.end(entropy)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from sys import _getframe as frame_at
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import ref
 
 from invcheck.errors import UsageError
 from invcheck.sandbox import ambient
@@ -69,11 +70,24 @@ class Others(Protocol):
         """Stay until that much time has passed."""
 
 
+class _Nobody:
+    """What hands the time on when a trial is over: who still waits on its clock waits for real."""
+
+    __slots__ = ()
+
+    def knows(self, ident: int) -> bool:  # noqa: ARG002  # the signature of `Others`
+        return False
+
+    def sleep(self, nanoseconds: int) -> None:
+        real_sleep(nanoseconds / SECOND)
+
+
 class VirtualClock:
     """A clock that waits move at once; ``start`` is the wall clock's start in nanoseconds since 1970.
 
     >>> from invcheck.record import Record
-    >>> clock = VirtualClock(Record())
+    >>> record = Record()
+    >>> clock = VirtualClock(record)
     >>> clock.wait(1.5)
     >>> clock.now(), clock.elapsed
     (1001.5, 1.5)
@@ -82,7 +96,7 @@ class VirtualClock:
     __slots__ = ("_left", "_lock", "_reads", "_record", "_start", "others", "passed")
 
     def __init__(self, record: Record, start: int = START * SECOND) -> None:
-        self._record, self._start = record, start
+        self._record, self._start = ref(record), start  # the record has its clock: only the collector would free a circle
         self.others: Others | None = None
         self._left: int | None = None
         self.passed = self._reads = 0
@@ -103,7 +117,7 @@ class VirtualClock:
         if self.stranger():
             real_sleep(seconds)
         else:
-            self._record.wait(seconds)
+            self.note(seconds)
             self.let(seconds)
 
     def stranger(self) -> bool:
@@ -127,7 +141,13 @@ class VirtualClock:
 
     def note(self, seconds: float) -> None:
         """Note a wait that the event loop will carry out."""
-        self._record.wait(float(seconds))
+        record = self._record()
+        if record is not None:
+            record.wait(float(seconds))
+
+    def end(self) -> None:
+        """Let go of the trial's threads, which is over: who still waits waits for real."""
+        self.others = _Nobody()
 
     def advance(self, seconds: float) -> None:
         """Let time pass without noting a wait: what a timer does."""
@@ -186,7 +206,7 @@ class RealClock:
     __slots__ = ("_record", "_waited")
 
     def __init__(self, record: Record) -> None:
-        self._record, self._waited = record, 0
+        self._record, self._waited = ref(record), 0
 
     def now(self) -> float:
         """Seconds on the real monotonic clock."""
@@ -206,7 +226,9 @@ class RealClock:
     def note(self, seconds: float) -> None:
         """Note a wait that the event loop will carry out."""
         self._waited += round(seconds * SECOND)
-        self._record.wait(float(seconds))
+        record = self._record()
+        if record is not None:
+            record.wait(float(seconds))
 
     def let(self, seconds: float) -> None:
         """Sleep the seconds that a model takes."""

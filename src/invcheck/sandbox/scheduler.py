@@ -52,6 +52,10 @@ def _never(_stuck: bool) -> bool:
     return False
 
 
+def _always() -> bool:
+    return True
+
+
 class Wait:
     """One thread in a wait of ours.
 
@@ -83,16 +87,12 @@ class Wait:
 class Gate(Wait):
     """The wait of a thread that was started and has not begun."""
 
-    __slots__ = ("open",)
-
-    def __init__(self) -> None:
-        super().__init__(lambda: self.open)
-        self.open = False
+    __slots__ = ()
 
     def let(self) -> None:
         """Let the thread begin, after all that wait now: who started it goes on first, however long the start took."""
         self.number = next(_numbers)
-        self.open = True
+        self.over = _always
 
 
 _waits: dict[int, Wait] = {}  # of all trials: a pool that an app keeps waits from one to the next
