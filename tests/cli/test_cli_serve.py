@@ -26,7 +26,10 @@ BANNER = re.compile(
 )
 
 
-def ask(url: str, body: bytes = b"{}") -> int:
+ASKED = b'{"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}'
+
+
+def ask(url: str, body: bytes = ASKED) -> int:
     try:
         with urllib.request.urlopen(urllib.request.Request(url, body), timeout=10) as answer:
             status: int = answer.status
@@ -61,7 +64,7 @@ def serving(said: Said, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     return run
 
 
-CHAT, MESSAGES = ("/v1/chat/completions", b"{}"), ("/anthropic/v1/messages", b"{}")
+CHAT, MESSAGES = ("/v1/chat/completions", ASKED), ("/anthropic/v1/messages", ASKED)
 
 
 def test_a_script_is_served_and_its_calls_are_told(serving: Serving) -> None:
@@ -165,7 +168,7 @@ def test_a_signal_ends_it(tmp_path: Path, number: signal.Signals) -> None:
             assert process.stderr is not None
             process.stderr.readline()  # the banner: from now on nothing but the signal ends it
             # in a process of its own, since this one reaches no listener but its own
-            asking = f"import urllib.request; urllib.request.urlopen('{url}/chat/completions', b'{{}}').read()"
+            asking = f"import urllib.request; urllib.request.urlopen('{url}/chat/completions', {ASKED!r}).read()"
             subprocess.run([sys.executable, "-c", asking], check=True, timeout=20)
             process.send_signal(number)
             _, err = process.communicate(timeout=20)

@@ -25,6 +25,7 @@ from invcheck.sandbox.serverloop import ServerLoop
 from invcheck.sources.steps import fail, reply
 
 CHAT = "/v1/chat/completions"
+HELLO: Any = [{"role": "user", "content": "hello"}]
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def record() -> Iterator[Record]:
 
 
 def ask(served: Served, model: str = "m") -> str:
-    data = json.dumps({"model": model, "messages": []}).encode()
+    data = json.dumps({"model": model, "messages": HELLO}).encode()
     with urllib.request.urlopen(urllib.request.Request(f"{served}{CHAT}", data)) as answer:
         said: str = json.load(answer)["choices"][0]["message"]["content"]
         return said
@@ -75,7 +76,7 @@ def test_the_time_outs_of_an_event_loop_stay_virtual(record: Record) -> None:
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=40)) as session:
             for _ in range(4):
                 try:
-                    async with session.post(f"{served}{CHAT}", json={"model": "m"}) as answer:
+                    async with session.post(f"{served}{CHAT}", json={"model": "m", "messages": HELLO}) as answer:
                         said.append((await answer.json())["choices"][0]["message"]["content"])
                 except TimeoutError:
                     said.append("timeout")
@@ -93,7 +94,7 @@ def test_an_sdk_repeats_at_once_where_it_is_told_so(record: Record) -> None:
         Server(ScriptedModel(fail("rate-limit", retry_after=20), "hi")) as served,
         openai.OpenAI(base_url=served.openai, api_key="k") as client,
     ):
-        client.chat.completions.create(model="m", messages=[])
+        client.chat.completions.create(model="m", messages=HELLO)
     assert record.waits == [pytest.approx(1e-6)]
 
 
