@@ -94,8 +94,9 @@ class _Scanner:
         """Read the rest of an array."""
         if self.ended("]"):
             return
-        for index in count():
-            self.value((*path, index))
+        indices = count()
+        while True:
+            self.value((*path, next(indices)))
             if self.ended("]"):
                 return
             self.comma("]")
