@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def test_the_adapter_reads_what_a_served_double_answers(name: str) -> None:
     """Over a loopback port, through the client of the standard library."""
     reply, read = REPLIES[name]
     with testing(), Server(ScriptedModel(reply, usage={"input_tokens": 7, "output_tokens": 3})) as served:
-        got = adapter(served).complete(HELLO, max_tokens=9, tools=[REFUND])
+        got = adapter(served).complete(HELLO, max_tokens=9, tools=[REFUND, replace(REFUND, name="look_up")])
     assert got == Completion(read.text, read.finish, Usage(7, 3), read.tool_calls)
 
 

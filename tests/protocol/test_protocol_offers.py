@@ -45,4 +45,6 @@ def test_what_cannot_be_told_is_no_finding() -> None:
         model(ASKED)
         model({**ASKED, "tools": [SEARCH]})
         model({**ASKED, "tools": [{"type": "mcp", "server_label": "x"}]})
+        for more in ({"prompt": {"id": "pmpt_1"}}, {"mcp_servers": [{"name": "x"}]}):
+            ScriptedModel(step)({**ASKED, "tools": [{"name": "other"}], **more})
         ScriptedModel(step, relax=["tool-not-offered"]).openai().chat.completions.create(**ASKED)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from invcheck.errors import ScriptedModelError
 from invcheck.protocol import tools_of
+from invcheck.protocol.toolset import grows
 from invcheck.show import listed, show
 from invcheck.vocabulary import Json, ToolCall
 
@@ -18,6 +19,8 @@ def strange(plain: Mapping[str, Json], calls: Iterable[ToolCall], *, wire: bool)
     >>> strange({"tools": [{"name": "search"}]}, [ToolCall("refund", {})], wire=False).name
     'refund'
     """
+    if isinstance(plain.get("prompt"), dict) or plain.get("mcp_servers") or grows(plain):
+        return None  # a stored prompt, a server or the history itself may offer more
     lists = [given for key in ("tools", "functions") if isinstance(given := plain.get(key), list) and given]
     offered = tools_of(plain) if lists else frozenset() if wire else None
     return None if offered is None else next((call for call in calls if call.name not in offered), None)
