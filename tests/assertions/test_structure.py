@@ -658,3 +658,13 @@ def test_tool_call_refuses_what_is_always_or_never_so() -> None:
     assert refused(lambda: ToolCalled("a", arguments={"tpye": "object"})).fields["field"] == "arguments"
     for count in (-1, {"min": 0}, {"min": 3, "max": 2}, {}, {"most": 1}, True):
         assert refused(lambda count=count: ToolCalled("a", count=count)).code == "WRONG_TYPE"
+
+
+def test_arguments_that_are_no_schema_say_how_values_are_claimed() -> None:
+    """Where no key is a word of JSON Schema the values were meant; a slip in a schema keeps its own hint."""
+    with pytest.raises(UsageError, match='no keyword "q"') as caught:
+        ToolCalled("search", {"q": "x"})
+    assert caught.value.hint == 'arguments is a JSON Schema; to claim these values write {"properties": {"q": {"const": "x"}}}'
+    with pytest.raises(UsageError) as slip:
+        ToolCalled("search", {"type": "object", "requird": ["q"]})
+    assert slip.value.hint == "did you mean required?"

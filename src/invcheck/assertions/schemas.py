@@ -64,6 +64,15 @@ def refuse(schema: Json) -> None:
         _refuse_part(at, part)
 
 
+def known(schema: Mapping[str, Json]) -> bool:
+    """Whether any of a mapping's keys is a word of JSON Schema; where none is, it was meant as something else.
+
+    >>> known({"typ": "object", "required": ["q"]}), known({"q": "refund"})
+    (True, False)
+    """
+    return not _KNOWN.isdisjoint(schema)
+
+
 def bad(at: str, what: str, hint: str | None = None) -> UsageError:
     """Give the error of a schema that is refused, with its place in the schema."""
     return UsageError(f"schema at {at}: {what}", code="BAD_SCHEMA", hint=hint, path=at)

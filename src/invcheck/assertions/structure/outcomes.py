@@ -9,7 +9,7 @@ from invcheck.assertions import validators
 from invcheck.assertions.bounds import counted
 from invcheck.assertions.breaks import Break, chosen
 from invcheck.assertions.claim import Amount, Claim, invalid
-from invcheck.assertions.schemas import plainly
+from invcheck.assertions.schemas import known, plainly
 from invcheck.assertions.values import Judged, Values
 from invcheck.errors import UsageError
 from invcheck.freeze import frozen
@@ -103,7 +103,13 @@ class ToolCalled(Claim):
             raise invalid("tool-call: name is an empty text", "name")
         if self.arguments is not None:
             object.__setattr__(self, "arguments", frozen(plainly(self.arguments, "tool-call: arguments", "arguments")))
-            validators.refuse_schema(self.arguments, "arguments")
+            try:
+                validators.refuse_schema(self.arguments, "arguments")
+            except UsageError as error:
+                if not known(self.arguments):
+                    values = {"properties": {name: {"const": value} for name, value in self.arguments.items()}}
+                    error.hint = f"arguments is a JSON Schema; to claim these values write {show(values)}"
+                raise
 
     def each(self, document: Json) -> Break | None:
         """Kept where the tool was called as often as claimed, each time as it was offered."""
