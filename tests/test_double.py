@@ -444,3 +444,16 @@ def test_a_double_that_is_asked_when_no_trial_is_in_hand_tells_of_its_own(monkey
     with pytest.raises(NotInTest, match="another trial"):
         double("late")
     assert [(seed, found.code) for seed, found in record.late() if isinstance(found, Finding)] == [(9, "AFTER_RETURN")]
+
+
+@pytest.mark.invcheck(unused="allow")
+def test_a_stream_that_was_never_read_is_the_hint_of_what_is_left() -> None:
+    """Opened and left alone it took no step, so another hint would send one astray; where all were read it does not stand."""
+    model = ScriptedModel("a", "b")
+    assert "remove the step" in str(model.leftover()[0].hint)
+    stream = model.stream("hi")
+    assert [each.hint for each in model.leftover()] == ["a stream was opened and never read: iterate it, or await its result"]
+    assert stream.final().text == "a"
+    assert "remove the step" in str(model.leftover()[0].hint)
+    model.stream("again").final()
+    assert model.leftover() == []

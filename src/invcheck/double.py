@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from threading import Lock, RLock, get_ident, main_thread
 from typing import Any
 
@@ -38,6 +39,7 @@ REFUSED = frozenset(
 CROWDED = 10_000
 """Calls that a double without ``keep`` holds before the trial notes it."""
 
+_UNREAD = "a stream was opened and never read: iterate it, or await its result"
 
 Hand = Callable[[Any, Call], object]
 Items = Callable[[Reply, Call], Iterable[object]]
@@ -111,8 +113,11 @@ class Double:
         return self._handing.cached or self._source.ordered(lane)
 
     def leftover(self) -> list[Finding]:
-        """What is wrong now that nothing more will be asked."""
-        return self._source.leftover()
+        """What is wrong now that nothing more will be asked; a stream that nobody has read took no step."""
+        left = self._source.leftover()
+        if left and any(call.streams and not call.handed and call.state is State.CANCELLED for call in self._calls):
+            return [replace(each, hint=_UNREAD) if each.code == "SCRIPT_UNUSED" else each for each in left]
+        return left
 
     async def ask(
         self,
