@@ -203,8 +203,10 @@ def _given(subject: Subject, trial: Trial) -> dict[str, Any]:
 def _driven(subject: Subject, arguments: dict[str, Any], folders: Folders) -> tuple[object, dict[str, Json] | None]:
     try:
         output = subject.function(**arguments)
-        if inspect.isawaitable(output):
+        if inspect.isawaitable(output) or inspect.isasyncgen(output):
             output = _awaited(output)
+        if inspect.isgenerator(output):  # an app that streams works while it is read
+            output = list(output)
     except BaseException as error:  # noqa: BLE001  # whatever leaves the app is what happened: it is judged, not handled
         return None, escaped.told(error, folders, subject.check.file if subject.check.function is not None else None)
     return output, None
@@ -214,7 +216,8 @@ def _awaited(output: Any) -> object:
     import asyncio  # noqa: PLC0415  # 57 ms that a synchronous app does not pay
 
     async def wait() -> object:
-        return await output
+        given = await output if inspect.isawaitable(output) else output
+        return [item async for item in given] if inspect.isasyncgen(given) else given
 
     return asyncio.run(wait())
 
