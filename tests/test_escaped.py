@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from invcheck import escaped
+from invcheck import ScriptedModel, escaped, testing
 from invcheck.folders import Folders
 
 
@@ -44,3 +45,18 @@ def test_threads_are_told_in_an_order_of_their_own(tmp_path: Path) -> None:
     one, other = escaped.in_threads(errors, folders), escaped.in_threads(errors[::-1], folders)
     assert one == other
     assert (one.code, one.message) == ("THREAD_RAISED", "a thread of the app ended with KeyError: 'x' in shop.py:f, and 1 more")
+
+
+def test_a_message_that_a_double_raises_is_kept_behind_a_library(tmp_path: Path) -> None:
+    """What the test wrote for a double to raise, or words of ours, are told although an SDK or a pool lies between."""
+    body = "def f():\n    executor.submit(model, 'hi').result()\nf()"
+    with testing(), ThreadPoolExecutor(1) as executor, pytest.raises(RuntimeError) as caught:  # noqa: PT012  # a model needs the block
+        names = {"__name__": "shop", "executor": executor, "model": ScriptedModel(RuntimeError("boom"))}
+        exec(compile(body, f"{tmp_path}/shop.py", "exec"), names)
+    told = escaped.told(caught.value, Folders(tmp_path, tmp_path / "temp"), None)
+    assert (told["type"], told["message"], told["where"]) == ("RuntimeError", "boom", "shop.py:f")
+
+
+def test_who_raised_is_told_of_what_was_raised_alone() -> None:
+    """An error that nobody raised comes from nowhere."""
+    assert not escaped.raised_here(KeyError("x"))

@@ -85,6 +85,51 @@ def test_testing_masks_no_error() -> None:
         1 / 0  # noqa: B018  # it raises
 
 
+def _rude(request: object) -> bool:
+    raise ValueError("how rude")
+
+
+def _swallowed(model: invcheck.ScriptedModel) -> str:
+    try:
+        return model("hi").text
+    except ValueError:
+        return "sorry"
+
+
+def test_testing_tells_a_mistake_of_the_test_first() -> None:
+    """With its reason; what follows from it is unjudged, and stands behind it."""
+    with pytest.raises(VerificationError) as caught, invcheck.testing():
+        _swallowed(invcheck.ScriptedModel(invcheck.step("x", when=_rude)))
+    assert [(each.code, each.verdict, each.because) for each in caught.value.findings] == [
+        ("DOUBLE_RAISED", Verdict.ERRORED, None),
+        ("UNJUDGED", Verdict.UNJUDGED, "DOUBLE_RAISED"),
+    ]
+    assert str(caught.value).splitlines()[:3] == [
+        "DOUBLE_RAISED: the test's own when=_rude raised ValueError",
+        "  got: ValueError: how rude",
+        "  hint: it makes what the app is given, so the app was not judged",
+    ]
+    assert str(caught.value).splitlines()[3].startswith("UNJUDGED: SCRIPT_UNUSED: 1 of 1 step was not used: ")
+
+
+def test_an_error_that_leaves_the_block_is_noted_a_mistake_of_the_test() -> None:
+    """An assert that does not hold, because a fake raised and the app swallowed it, says so; it stays the error."""
+    with pytest.raises(AssertionError) as caught, invcheck.testing():
+        assert _swallowed(invcheck.ScriptedModel(invcheck.step("x", when=_rude))) == "x"
+    (note,) = caught.value.__notes__
+    assert note.splitlines()[:2] == ["DOUBLE_RAISED: the test's own when=_rude raised ValueError", "  got: ValueError: how rude"]
+
+
+def test_an_error_of_ours_and_one_without_a_mistake_have_no_note() -> None:
+    """The one says itself what is wrong; the other has nothing to do with us."""
+    with pytest.raises(invcheck.ScriptedModelError) as ours, invcheck.testing():
+        invcheck.ScriptedModel(lambda request: 42)("hi")
+    with pytest.raises(ZeroDivisionError) as other, invcheck.testing():
+        1 / 0  # noqa: B018  # it raises
+    assert not hasattr(ours.value, "__notes__")
+    assert not hasattr(other.value, "__notes__")
+
+
 def test_what_verification_raises_can_travel() -> None:
     """It is an AssertionError, and comes out of a pickle with its findings, as pools need it."""
     error = VerificationError([Finding("SCRIPT_UNUSED", Verdict.BROKEN, "one is left")])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from invcheck import record as records
+from invcheck.consequences import settled
 from invcheck.errors import UsageError
 from invcheck.record import Record
 from invcheck.seeds import derive
@@ -123,7 +124,7 @@ class Guard:
         if over:
             left = [finding for double in self.record.doubles for finding in double.leftover()]
             found += [each for each in left if not (each.code == "SCRIPT_UNUSED" and self.asked.unused == "allow")]
-        new = [each for each in found if each.verdict is not Verdict.KEPT and replace(each, count=1) not in self._told]
+        new = [each for each in settled(found) if each.verdict is not Verdict.KEPT and replace(each, count=1) not in self._told]
         self._told += [replace(each, count=1) for each in new]
         return new
 

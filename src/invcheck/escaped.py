@@ -17,7 +17,8 @@ _RENAMED = {"PatternError": "error"}
 def told(error: BaseException, folders: Folders, check_file: str | None) -> dict[str, Json]:
     """Give ``$.error``: type, module, message and where, the last as ``path:function`` in the project.
 
-    The message is kept only where the project's own code raised; ``in_check`` marks an error of the check itself.
+    The message is kept only where the project's own code raised, or a double what it was given to raise; ``in_check`` marks
+    an error of the check itself.
     """
     frames = _frames(error.__traceback__, folders.root)
     innermost = frames[-1] if frames else None
@@ -26,7 +27,7 @@ def told(error: BaseException, folders: Folders, check_file: str | None) -> dict
     fields: dict[str, Json] = {
         "type": _RENAMED.get(name, name),
         "module": module,
-        "message": _text(error, folders) if innermost or isinstance(error, InvcheckError) else None,
+        "message": _text(error, folders) if innermost or isinstance(error, InvcheckError) or raised_here(error) else None,
         "where": f"{where[0]}:{where[1]}" if where else None,
     }
     if check_file is not None and where is not None and where[0] == check_file:
@@ -44,6 +45,24 @@ def _text(error: BaseException, folders: Folders) -> str | None:
         return None
 
 
+def tail(error: BaseException) -> TracebackType:
+    """Give where an error that was raised comes from."""
+    trace = error.__traceback__
+    assert trace is not None  # it was raised
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace
+
+
+def raised_here(error: BaseException) -> bool:
+    """Whether code of ours raised it: with words of ours, or what the test wrote for a double to raise."""
+    return error.__traceback__ is not None and _ours(tail(error))
+
+
+def _ours(trace: TracebackType) -> bool:
+    return f"{trace.tb_frame.f_globals.get('__name__')}.".startswith("invcheck.")
+
+
 def _frames(traceback: TracebackType | None, root: Path) -> list[tuple[str, str, int] | None]:
     """The call chain, outermost first: (file, function, line) of project frames, None for all others."""
     frames: list[tuple[str, str, int] | None] = []
@@ -51,8 +70,7 @@ def _frames(traceback: TracebackType | None, root: Path) -> list[tuple[str, str,
     while traceback is not None:
         code = traceback.tb_frame.f_code
         inside = code.co_filename.startswith(home) and "site-packages" not in code.co_filename and "/.venv/" not in code.co_filename
-        ours = f"{traceback.tb_frame.f_globals.get('__name__')}.".startswith("invcheck.")
-        if not ours:  # what a double raises is raised, for the app, where it asked
+        if not _ours(traceback):  # what a double raises is raised, for the app, where it asked
             frames.append((code.co_filename[len(home) :], code.co_name, traceback.tb_lineno) if inside else None)
         traceback = traceback.tb_next
     return frames

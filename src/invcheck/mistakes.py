@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable
 from opcode import opname
 from typing import Any, TypeVar
 
 from invcheck import record
 from invcheck.errors import InvcheckError
+from invcheck.escaped import raised_here, tail
+from invcheck.show import one_line
 from invcheck.vocabulary import Finding, Verdict
 
 T = TypeVar("T")
+
+_LIBRARIES = tuple({"<frozen", f"{sys.prefix}/", f"{sys.base_prefix}/"})
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def own(what: str, function: Callable[..., T], given: object = None) -> Callable[..., T]:
@@ -36,7 +43,20 @@ def mistaken(what: str, function: object, error: Exception) -> None:
     if held is not None and not isinstance(error, InvcheckError):
         name = getattr(function, "__name__", type(function).__name__)
         message = f"the test's own {what}={name} raised {type(error).__name__}"
-        held.latch(Finding("DOUBLE_RAISED", Verdict.ERRORED, message, hint="it makes what the app is given, so the app was not judged"))
+        hint = "it makes what the app is given, so the app was not judged"
+        held.latch(Finding("DOUBLE_RAISED", Verdict.ERRORED, message, got=said(error), hint=hint))
+
+
+def said(error: BaseException) -> str | None:
+    """Give an error with its text, where that is the test's or ours: a library's wording differs between its versions."""
+    code = tail(error).tb_frame.f_code if error.__traceback__ is not None else None
+    if code is None or (code.co_filename.startswith(_LIBRARIES) and not raised_here(error)):
+        return None
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  # an exception may not even be able to say what it is
+        return None
+    return one_line(f"{type(error).__name__}: {_ADDRESS.sub('', text)}") if text else None
 
 
 def finding(error: InvcheckError, verdict: Verdict) -> Finding:
@@ -55,11 +75,9 @@ def finding(error: InvcheckError, verdict: Verdict) -> Finding:
 
 def unmeant(error: BaseException) -> bool:
     """Say whether no ``raise`` raised an error: an attribute that is missing, say, in a fake that nobody meant to fail."""
-    trace = error.__traceback__
-    if trace is None:
+    if error.__traceback__ is None:
         return False
-    while trace.tb_next is not None:
-        trace = trace.tb_next
+    trace = tail(error)
     return opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] not in ("RAISE_VARARGS", "RERAISE")
 
 
@@ -69,6 +87,7 @@ def stumbled(n: int, error: BaseException) -> Finding:
         "DOUBLE_RAISED",
         Verdict.ERRORED,
         f"what answers call {n + 1} raised {type(error).__name__}, and by no raise statement",
+        got=said(error),
         call=f"call {n + 1}",
         hint="mend the fake; an error that it means to raise it raises itself, or gives as a Fault",
     )

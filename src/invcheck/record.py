@@ -14,7 +14,8 @@ from typing import Protocol
 
 from invcheck import session
 from invcheck.arrivals import Arrivals
-from invcheck.errors import NotInTest
+from invcheck.consequences import settled
+from invcheck.errors import InvcheckError, NotInTest
 from invcheck.vocabulary import Counts, Exchange, Finding, Json, Turns, Verdict, Waits
 
 
@@ -287,13 +288,17 @@ def breached(breach: dict[str, Json]) -> Finding:
     )
 
 
+def _spoken(finding: Finding) -> str:
+    got = f"\n  got: {finding.got}" if finding.got and finding.verdict is Verdict.ERRORED else ""
+    return f"{finding.code}: {finding.message}{got}" + (f"\n  hint: {finding.hint}" if finding.hint else "")
+
+
 class VerificationError(AssertionError):
     """What ``invcheck.testing()`` raises at its end when something was latched or left over; ``findings`` holds it."""
 
     def __init__(self, findings: list[Finding]) -> None:
         self.findings = findings
-        lines = [f"{finding.code}: {finding.message}" for finding in findings]
-        super().__init__("\n".join(lines))
+        super().__init__("\n".join(map(_spoken, findings)))
 
     def __reduce__(self) -> tuple[type[VerificationError], tuple[list[Finding]]]:
         return (type(self), (self.findings,))
@@ -303,8 +308,9 @@ class VerificationError(AssertionError):
 def testing(*, seed: int = 0) -> Iterator[Record]:  # noqa: PT028  # no test, although it begins like one
     """Open a place where doubles may be built; at its end everything latched or left over raises VerificationError.
 
-    An error that already leaves the block is never masked. Time passes at once: a double's waits are noted, not slept.
-    Attempts to leave the sandbox go to the trial or test around the block, and are findings here where there is none.
+    An error that already leaves the block is never masked; notes of it tell mistakes of the test itself, which may be why.
+    Time passes at once: a double's waits are noted, not slept. Attempts to leave the sandbox go to the trial or test around
+    the block, and are findings here where there is none.
 
     >>> import invcheck
     >>> with invcheck.testing():
@@ -316,12 +322,17 @@ def testing(*, seed: int = 0) -> Iterator[Record]:  # noqa: PT028  # no test, al
     try:
         with opened(record):
             yield record
+    except BaseException as error:
+        for finding in record.latches:
+            if finding.verdict is Verdict.ERRORED and not isinstance(error, InvcheckError):
+                error.add_note(_spoken(finding))
+        raise
     finally:
         if around is not None:
             for breach in record.breaches:
                 around.breach(breach)
     left = [breached(breach) for breach in record.breaches] if around is None else []
-    broken = left + [finding for finding in record.findings() if finding.verdict is not Verdict.KEPT]
+    broken = left + settled([finding for finding in record.findings() if finding.verdict is not Verdict.KEPT])
     if broken:
         raise VerificationError(broken)
 

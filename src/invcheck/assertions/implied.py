@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from invcheck.consequences import settled
 from invcheck.errors import NotJson
 from invcheck.paths import Path, compile_path
 from invcheck.show import one_line, show
@@ -56,7 +57,7 @@ def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *
     findings: list[Finding] = [*([breached(breaches)] if breaches else []), *known]
     moot = [Moot(path, finding.code) for finding in known for path in _moot(finding)]
     if error is not None:
-        why = _explained(error, findings) or _raised(error)
+        why = _explained(error, findings) or _raised(error, document.get("calls") or [])
         findings += [why] if why not in findings else []
         # a check that crashed has not driven the app as it would
         moot += [Moot(path, why.code) for path in ((EVERYTHING,) if why.code == "CHECK_RAISED" else OUTPUT)]
@@ -64,7 +65,7 @@ def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *
         if not any(finding.code == "OUTPUT_NOT_JSON" for finding in known):
             findings.append(_unparsed(document, defect))
         moot.append(Moot(OUTPUT[0], findings[-1].code if findings[-1].code == "PARSE_FAILED" else "OUTPUT_NOT_JSON"))
-    return Causes(tuple(findings), tuple(moot))
+    return Causes(tuple(settled(findings)), tuple(moot))
 
 
 def _moot(finding: Finding) -> Iterator[Path]:
@@ -105,14 +106,14 @@ def breached(breaches: Sequence[Json]) -> Finding:
     )
 
 
-def _raised(error: Json) -> Finding:
+def _raised(error: Json, calls: Sequence[Json]) -> Finding:
     got = f"{error['type']}: {error['message']}" if error.get("message") else str(error["type"])
     where = f" in {error['where']}" if error.get("where") else ""
     inside = error.get("in_check")
     if not inside:
-        return Finding(
-            "APP_RAISED", Verdict.BROKEN, one_line(f"the app raised {got}{where}"), path="$.error", expected="no error", got=one_line(got)
-        )
+        call = None if error.get("message") else _last(calls)
+        text = one_line(f"the app raised {got}{where}{f' after {call}' if call else ''}")
+        return Finding("APP_RAISED", Verdict.BROKEN, text, path="$.error", expected="no error", got=one_line(got))
     place = Place(str(error["where"]).rpartition(":")[0], inside["line"]) if error.get("where") else None
     if inside["assertion"]:
         said, values = inside.get("text"), inside.get("values")
@@ -124,6 +125,18 @@ def _raised(error: Json) -> Finding:
     return Finding(
         "CHECK_RAISED", Verdict.ERRORED, one_line(f"the check itself raised {got}{where}"), path="$.error", got=one_line(got), place=place
     )
+
+
+def _last(calls: Sequence[Json]) -> str | None:
+    """The last call where it was not served, in words: they say what a library's error has, in words of its own."""
+    if not calls or calls[-1].get("state") in ("served", "cancelled"):
+        return None
+    spoken, outcome = f"call {calls[-1].get('n', 0) + 1}", calls[-1].get("outcome")
+    if not isinstance(outcome, Mapping):
+        return f"{spoken}, which was refused"
+    status = f" {outcome['status']}" if outcome.get("status") else ""
+    said = f": {outcome['message']}" if outcome.get("message") else ""
+    return one_line(f"{spoken}, which failed with {outcome.get('fault') or outcome.get('raised')}{status}{said}")
 
 
 def _unparsed(document: Json, defect: NotJson) -> Finding:
