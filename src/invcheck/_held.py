@@ -7,16 +7,18 @@ phase began, is held to it like any other.
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import nullcontext
+from contextlib import ExitStack
 from typing import Any, Protocol, TypeAlias
 
 import pytest
 
 from invcheck import _guard
+from invcheck.errors import UsageError
+from invcheck.vocabulary import Verdict
 
 Wrapper: TypeAlias = Generator[None, Any, None]
 
-TITLE = "invcheck: wrong as well"
+TITLE, CAUSE = "invcheck: wrong as well", "invcheck: a mistake of the test itself, which may be why"
 _SKIPS = frozenset({"Skipped", "SkipTest"})  # pytest's and unittest's own
 
 
@@ -45,44 +47,56 @@ class Hooks:
         held: Held = item.stash[self._key]
         return held
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Wrapper:
-        """Open a guard at once where the test asks for anything; a test that runs again begins anew."""
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Open a guard at once where the test asks for anything; a test that runs again begins anew.
+
+        No wrapper: where it fails the test, the wrappers of pytest's own plugins have been set up, and can be torn down.
+        """
         held = self._of(item)
         held.close()
         if held.asks():
             held.guarded()
-        yield
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Wrapper:
         """Run the test's body, in the time of a trial where it asks for that."""
-        guard = self._of(item).guard
-        with nullcontext() if guard is None else guard.running():
+        guard, problem = self._of(item).guard, None
+        with ExitStack() as stack:
+            try:
+                if guard is not None:
+                    stack.enter_context(guard.running())
+            except UsageError as error:
+                problem = str(error)
+            if problem is not None:
+                pytest.fail(problem, pytrace=False)
             yield
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Wrapper:
         """Fail the phase for what is wrong, unless it failed already: then its report gets a section."""
-        text = _wrong(self._of(item).guard, item, call)
+        section = _wrong(self._of(item).guard, item, call)
         outcome = yield
-        if text:
-            outcome.get_result().sections.append((TITLE, text))
+        if section is not None:
+            outcome.get_result().sections.append(section)
 
 
-def _wrong(guard: _guard.Guard | None, item: pytest.Item, call: pytest.CallInfo[None]) -> str:
-    """Settle a phase that ended: give what a section has to say, having failed the call where nothing else did."""
+def _wrong(guard: _guard.Guard | None, item: pytest.Item, call: pytest.CallInfo[None]) -> tuple[str, str] | None:
+    """Settle a phase that ended: give the section that its report needs, having failed the call where nothing else did."""
     body = call.when == "call"
     if guard is None or (call.when == "setup" and call.excinfo is None):
-        return ""
+        return None
     # a unittest.TestCase hands its failures over beside the call's, and pytest prefers those
     beside = (item.__dict__.get("_excinfo") or []) if body else []
     error = call.excinfo.value if call.excinfo is not None else beside[0].value if beside else None
     skipped = type(error).__name__ in _SKIPS
-    text = _guard.told(guard.fresh(over=body and not skipped))
-    if not text or (error is not None and not skipped):
-        return text
+    found = guard.fresh(over=body and not skipped)
+    if not found:
+        return None
+    text = _guard.told(found)
+    if error is not None and not skipped:
+        return (CAUSE if any(each.verdict is Verdict.ERRORED for each in found) else TITLE), text
     beside.clear()
     with pytest.raises(pytest.fail.Exception) as call.excinfo:
         pytest.fail(text, pytrace=False)
-    return ""
+    return None

@@ -51,10 +51,13 @@ class Held:
             _hold(item)
             marks = [(mark.args, mark.kwargs) for mark in reversed(list(item.iter_markers("invcheck")))]
             file, _, domain = item.location  # not the node id, to which a distributing plugin may add
+            asked, problem = None, ""
             try:
                 asked = _guard.asked(marks, gate=item.config.stash[_GATE] or _fixture_asks(item))
             except UsageError as error:
-                pytest.fail(str(error), pytrace=False)
+                problem = str(error)
+            if asked is None:  # failed out here, or its report would tell of two errors
+                pytest.fail(problem, pytrace=False)
             self.guard = _guard.Guard(asked, f"{file.replace(os.sep, '/')}::{domain}", item.config.rootpath)
         return self.guard
 

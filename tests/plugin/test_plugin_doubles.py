@@ -154,6 +154,40 @@ def test_what_a_test_of_pytest_is_held_to(tests: Tests) -> None:
     assert "too late" in told.messages["test_late"] or "SCRIPT_EXHAUSTED" in told.messages["test_late"]
 
 
+MISTAKEN = """
+from invcheck import step
+
+
+def rude(request):
+    raise ValueError("how rude")
+
+
+def ask(model):
+    try:
+        return model("hi").text
+    except ValueError:
+        return "sorry"
+
+
+def test_swallowed(scripted_model):
+    ask(scripted_model(step("a", when=rude)))
+
+
+def test_asserts(scripted_model):
+    assert ask(scripted_model(step("a", when=rude))) == "a"
+"""
+
+
+def test_a_mistake_of_the_test_is_told_first(tests: Tests) -> None:
+    """With its reason, before what follows from it; beside an assert it is told as what may be why."""
+    told = tests(MISTAKEN)
+    first = "DOUBLE_RAISED: the test's own when=rude raised ValueError\n  got       ValueError: how rude\n"
+    assert told.messages["test_swallowed"].startswith(f"Failed: {first}")
+    assert "\nUNJUDGED: SCRIPT_UNUSED: 1 of 1 step was not used" in told.messages["test_swallowed"]
+    assert told.messages["test_asserts"].startswith("AssertionError: assert 'sorry' == 'a'")
+    assert "invcheck: a mistake of the test itself, which may be why" in told.text
+
+
 REFUSED = """
 import pytest
 from invcheck import ScriptedModel, testing
@@ -255,6 +289,9 @@ def test_what_is_refused(tests: Tests) -> None:
     }
     assert {name: text for name, text in says.items() if text not in told.text} == {}
     assert {told.outcomes[name] for name in says} == {"error", "failure"}  # the clock's start is read when it starts
+    markers = tests(REFUSED, "-k", " or ".join(says))
+    noise = ("Traceback", "During handling", "StashKey", "_held.py", "logging.py")  # of ours, or of a plugin's teardown
+    assert [word for word in noise if word in markers.text] == []
 
 
 def test_a_double_at_import_is_refused(tests: Tests) -> None:
