@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from invcheck import ScriptedModel
 from invcheck.errors import ScriptedModelError
@@ -104,6 +106,68 @@ def test_what_is_asked_elsewhere_is_told_what_there_is(record: Record, method: s
     assert all(endpoint in error["message"] for endpoint in endpoints())
     assert dict(model.requests[0]) == {"method": method, "path": path, "body": "\\xff{"}
     assert (model.pending, [finding.code for finding in record.latches]) == (1, ["ENDPOINT_UNKNOWN"])
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("n", 2, "n is 1 where it is said, since a double has one choice; got 2"),
+        ("n", True, "n is 1 where it is said"),
+        ("best_of", 3, "best_of is 1 where it is said"),
+        ("stream", "false", 'stream is true or false, got "false"'),
+        ("stream", 1, "stream is true or false, got 1"),
+        ("stream_options", "x", 'stream_options is an object, got "x"'),
+    ],
+)
+@pytest.mark.parametrize("carry", [sync, looped])
+def test_what_no_double_can_do_is_a_400_that_names_the_field(
+    record: Record, path: str, field: str, value: Any, told: str, carry: Any
+) -> None:
+    """It is recorded as it was asked, refused and latched, and takes no step."""
+    model = ScriptedModel("kept")
+    found, parts = carry(model, asked(path, json.dumps({**ASKED, field: value}).encode()))
+    assert found.status == 400
+    assert told in json.loads(b"".join(parts))["error"]["message"]
+    assert (model.calls[0].state, model.calls[0].request[field], model.pending) == ("refused", value, 1)
+    assert [finding.code for finding in record.latches] == ["REQUEST_PROTOCOL"]
+
+
+@pytest.mark.parametrize("more", [{"n": 1}, {"n": None, "best_of": 1}, {"stream": None}, {"stream_options": None}])
+def test_what_says_nothing_new_is_fine(record: Record, more: dict[str, Any]) -> None:
+    """One choice is what a double has."""
+    assert sync(ScriptedModel("hi"), asked(body=json.dumps({**ASKED, **more}).encode()))[0].status == 200
+
+
+_FIELDS = ("model", "messages", "input", "stream", "stream_options", "tools", "n", "best_of", "max_tokens", "system", "tool_choice")
+_PARTS = ("role", "content", "type", "id", "tool_calls", "tool_call_id", "tool_use_id", "function", "name", "arguments", "call_id")
+_scalar = (
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.sampled_from(("user", "tool", "tool_use", "tool_result", "text"))
+)
+_value = st.recursive(
+    _scalar, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_PARTS), inner, max_size=4), max_leaves=9
+)
+
+
+@given(st.sampled_from(PATHS), st.dictionaries(st.sampled_from(_FIELDS), _value, max_size=7), st.booleans())
+def test_whatever_is_asked_is_answered_or_refused(path: str, body: dict[str, Any], whole: bool) -> None:
+    """No request makes an error of ours that has no code: a client never sees an AttributeError."""
+    with opened(Record()) as held:
+        model = ScriptedModel("hello")
+        try:
+            status = sync(model, asked(path, json.dumps({**ASKED, **body} if whole else body).encode()))[0].status
+        except ScriptedModelError:
+            status = 400
+        assert status == (400 if held.latches else 200)
+        assert [call.state for call in model.calls] == ["refused" if held.latches else "served"]
+
+
+@pytest.mark.parametrize(("said", "attempt"), [("1", 1), ("\u00b2", 0), ("9" * 5000, 0), ("-1", 0), ("", 0)])
+def test_an_attempt_that_is_none_is_the_first(record: Record, said: str, attempt: int) -> None:
+    """Whatever a client writes into its header, the request is answered."""
+    model = ScriptedModel("hi")
+    assert sync(model, asked(x_stainless_retry_count=said))[0].status == 200
+    assert model.calls[0].attempt == attempt
 
 
 def test_a_call_knows_its_dialect_and_its_attempt(record: Record) -> None:

@@ -7,7 +7,7 @@ itself: in process both reach the app as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -23,6 +23,7 @@ from invcheck.faces.pending import turn, unless_aborted
 from invcheck.faces.stream import ReplyStream
 from invcheck.faces.wire.anthropic_messages import anthropic_messages
 from invcheck.faces.wire.dialect import Dialect, Encoder
+from invcheck.faces.wire.oddities import odd
 from invcheck.faces.wire.openai_chat import openai_chat
 from invcheck.faces.wire.openai_responses import openai_responses
 from invcheck.faces.wire.sse import Event
@@ -62,9 +63,19 @@ def answer(double: Double, asked: Asked, *, lane: str | None = None, signal: Abo
     return _carried(driven(_Exchange(double, asked, lane, signal, loop=False).answer()), loop=False)
 
 
-async def aanswer(double: Double, asked: Asked, *, lane: str | None = None, signal: AbortSignal | None = None) -> Answer:
-    """Answer one request in whatever event loop runs; ``parts`` of the answer is an asynchronous generator."""
-    return _carried(await _Exchange(double, asked, lane, signal, loop=True).answer(), loop=True)
+async def aanswer(
+    double: Double,
+    asked: Asked,
+    *,
+    lane: str | None = None,
+    signal: AbortSignal | None = None,
+    arrived: Callable[[Call], None] | None = None,
+) -> Answer:
+    """Answer one request in whatever event loop runs; ``parts`` of the answer is an asynchronous generator.
+
+    ``arrived`` gets the call before anything is awaited, where the request is one that takes a step.
+    """
+    return _carried(await _Exchange(double, asked, lane, signal, loop=True, arrived=arrived).answer(), loop=True)
 
 
 def malformed(double: Double, reason: str, *, lane: str | None = None) -> Answer:
@@ -98,8 +109,18 @@ def _carried(made: Answer, *, loop: bool) -> Answer:
 class _Exchange:
     """One request on its way through the double; with ``loop`` it may wait for an event loop."""
 
-    def __init__(self, double: Double, asked: Asked, lane: str | None, signal: AbortSignal | None, *, loop: bool) -> None:
+    def __init__(
+        self,
+        double: Double,
+        asked: Asked,
+        lane: str | None,
+        signal: AbortSignal | None,
+        *,
+        loop: bool,
+        arrived: Callable[[Call], None] | None = None,
+    ) -> None:
         self._double, self._asked, self._lane, self._signal, self._loop = double, asked, lane, signal, loop
+        self._heard = arrived
         self._dialect = dialect_of(asked.path)
 
     async def answer(self) -> Answer:
@@ -119,6 +140,11 @@ class _Exchange:
         call = self._arrived(body)
         call.raw, call.awaits = True, self._loop
         streams = self._dialect.wants_stream(body)
+        wrong = odd(body)
+        if wrong:
+            return await self._refused(call, ScriptedModelError(wrong, code="REQUEST_PROTOCOL"), Fault("bad-request", wrong, 400))
+        if self._heard is not None:
+            self._heard(call)
         try:
             return await (self._begun(call, body) if streams else self._whole(call, body))
         except faults.ModelFault:
@@ -179,7 +205,9 @@ class _Exchange:
         asked = self._asked
         body = asked.body.decode("utf-8", "backslashreplace")
         call = self._arrived({"method": asked.method, "path": asked.path, "body": body}, f"{asked.method} {asked.path}".rstrip())
+        return await self._refused(call, error, fault)
 
+    async def _refused(self, call: Call, error: ScriptedModelError, fault: Fault) -> Answer:
         async def turn_away() -> None:
             raise error
 
