@@ -174,7 +174,7 @@ def test_every_flag_that_may_hold_for_each_run_has_a_key_in_the_settings(tmp_pat
     """The same value by flag and by key gives the same options; only what speaks of one run has no key."""
     (tmp_path / "invcheck.toml").write_text(SETTINGS)
     assert ask(tmp_path, {"shard": "2/3"}) == ask(tmp_path, FLAGS) == ask(tmp_path, None, **VARIABLES) == wanted(tmp_path)
-    assert {*_FLAGS} - {*FLAGS} == {"paths", "fail_fast", "last_failed", "port", "print_env"}
+    assert {*_FLAGS} - {*FLAGS} == {"paths", "fail_fast", "last_failed", "port", "silence", "print_env"}
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -37,6 +39,11 @@ def ask(url: str, body: bytes = ASKED) -> int:
     except urllib.error.HTTPError as error:
         with error:
             return error.code
+
+
+def broken(url: str, body: bytes) -> None:
+    with pytest.raises(http.client.RemoteDisconnected):
+        urllib.request.urlopen(urllib.request.Request(url, body), timeout=10)
 
 
 @pytest.fixture
@@ -122,6 +129,26 @@ def test_variables_stand_for_the_options(serving: Serving, monkeypatch: pytest.M
     assert serving("script: []\n")[1].startswith("export OPENAI_BASE_URL=")
 
 
+def test_time_is_real_and_bounded(serving: Serving) -> None:
+    """A wait that is longer than --silence is cut, and told: the client has not seen what the script says."""
+    status, _, err = serving("script: [{reply: {text: late, latency: 600}}]\n", CHAT, words=("--silence", "0.0"))
+    assert status == 3
+    assert BANNER.sub("", err) == (
+        "1 call: 1 served.\n"
+        "WAIT_CUT  a model takes 600 seconds for what comes next, and no wait is longer than 0 here\n"
+        "  hint: say --silence with as many seconds\n"
+    )
+
+
+def test_a_time_out_is_cut_and_told(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variable stands for the option."""
+    monkeypatch.setenv("INVCHECK_SILENCE", "0.01")
+    monkeypatch.setattr(f"{__name__}.ask", broken)
+    status, _, err = serving("script: [{fail: timeout}]\n", CHAT)
+    assert status == 3
+    assert "SILENCE_CUT  a timeout was silent for 0.01 real seconds" in err
+
+
 def test_a_misspelt_variable_is_refused(said: Said, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As by every command: it would silently change what was meant."""
     monkeypatch.setenv("INVCHECK_PROT", "80")
@@ -137,6 +164,8 @@ def test_a_misspelt_variable_is_refused(said: Said, project: Path, monkeypatch: 
             'error: s.yaml:3:3: $.script[1].replly: there is no "replly" here\n  hint: did you mean reply?\n',
         ),
         ("script: [a]\n", ("--port", "70000"), "error: --port takes a port from 0 to 65535, got '70000'\n"),
+        ("script: [a]\n", ("--silence", "-1"), "error: --silence takes seconds from 0, such as 2.5, got '-1'\n"),
+        ("script: [a]\n", ("--silence", "nan"), "error: --silence takes seconds from 0, such as 2.5, got 'nan'\n"),
         ("script: [a]\n", ("--port", "-1"), "error: --port takes a port from 0 to 65535, got '-1'\n"),
         (None, (), "error: s.yaml: it cannot be read: No such file or directory\n"),
     ],
@@ -153,6 +182,24 @@ def test_there_is_no_way_to_serve_others(said: Said, project: Path) -> None:
     status, _, err = said("serve", "s.yaml", "--host", "0.0.0.0")
     assert status == 2
     assert "No such option: --host" in err
+
+
+def test_a_shell_that_started_it_in_the_background_can_interrupt_it(tmp_path: Path) -> None:
+    """A script's shell has no job control and ignores SIGINT for what it puts behind; this process hears it all the same."""
+    (tmp_path / "s.yaml").write_text("script: []\n", encoding="utf-8")
+    environ = {key: value for key, value in os.environ.items() if not key.startswith("INVCHECK_")}
+    # the banner's last line comes when nothing but a signal ends it
+    program = f"""
+        mkfifo told
+        {shlex.quote(sys.executable)} -m invcheck serve s.yaml 2>told &
+        exec 3<told
+        while read -r line <&3; do case $line in Anthropic*) break ;; esac; done
+        kill -INT $!
+        cat <&3
+        wait $!
+    """
+    ran = subprocess.run(["/bin/sh", "-c", program], cwd=tmp_path, env=environ, text=True, capture_output=True, timeout=30, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "0 calls.\n", "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

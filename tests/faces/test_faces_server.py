@@ -28,6 +28,8 @@ from invcheck.faces.server import Served, Server
 from invcheck.faces.wire import sse
 from invcheck.record import Record, opened
 from invcheck.request import AbortSignal
+from invcheck.sandbox import clock
+from invcheck.sandbox.serverloop import RealWaits
 from invcheck.sources.steps import fail, reply, tool_call
 from invcheck.vocabulary import Chunk, Framing, Reply, Text, Usage
 
@@ -329,14 +331,14 @@ def test_an_error_arrives_in_the_middle_of_a_stream(record: Record) -> None:
 
 
 def test_silence_lasts_until_the_client_leaves(record: Record) -> None:
-    """A client's time-out ends it, not the server."""
-    model = ScriptedModel(fail("stall", seconds=600), fail("timeout"), "after")
+    """A client's time-out ends it, not the server; a time-out of the script's is the client's, however long it says."""
+    model = ScriptedModel(fail("stall", seconds=600), fail("timeout"), fail("timeout", seconds=0.001), "after")
     with Server(model) as served:
-        for _ in range(2):
+        for _ in range(3):
             with httpx2.Client(timeout=0.05) as client, pytest.raises(httpx2.ReadTimeout):
                 client.post(f"{served}{CHAT}", json=ASKED)
         assert post(served, CHAT, ASKED)[0] == 200
-    assert counts(model) == (1, 2, 0, 0)
+    assert counts(model) == (1, 3, 0, 0)
 
 
 def test_silence_is_bounded(record: Record) -> None:
@@ -349,11 +351,178 @@ def test_silence_is_bounded(record: Record) -> None:
         client.post(f"{served}{CHAT}", json=ASKED)
 
 
-def test_no_silence_is_longer_than_what_a_test_can_wait(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long the script says, a client without a time-out sees its connection go."""
-    monkeypatch.setattr("invcheck.faces.asgi.SILENCE", 0.02)
-    with Server(ScriptedModel(fail("timeout"))) as served, httpx2.Client(timeout=10) as client, pytest.raises(httpx2.RemoteProtocolError):
+@pytest.mark.parametrize("step", [fail("timeout"), fail("timeout", seconds=0.001), fail("stall"), fail("stall", after=5, reply="hello")])
+def test_a_silence_that_is_cut_is_a_finding(held: Record, step: Any) -> None:
+    """However long the script says, a client without a time-out sees its connection go, and in process it would see another error."""
+    with (
+        Server(ScriptedModel(step), silence=0.02) as served,
+        httpx2.Client(timeout=10) as client,
+        pytest.raises(httpx2.RemoteProtocolError),
+    ):
         client.post(f"{served}{CHAT}", json=ASKED)
+    (finding,) = held.findings()
+    assert (finding.code, finding.verdict) == ("SILENCE_CUT", "errored")
+    assert finding.expected == "a client whose time-out is less than 0.02 seconds"
+    assert finding.hint == "lower the client's time-out, or let the server be silent for longer (silence=, --silence)"
+
+
+@pytest.mark.parametrize("silence", [-1, True, "2", float("inf"), float("nan")])
+def test_a_silence_is_a_number_of_seconds(record: Record, silence: Any) -> None:
+    """And not for ever."""
+    with pytest.raises(DoubleError, match=r"^silence is a number of real seconds from 0, got "):
+        Server(ScriptedModel(), silence=silence)
+
+
+def _together(model: ScriptedModel) -> Any:
+    """Give a step that answers once two requests have arrived, and what says that it was taken."""
+    taken = threading.Event()
+
+    async def waits(request: Any) -> str:
+        taken.set()
+        while len(model.calls) < 2:  # noqa: ASYNC110  # what it waits for tells no event loop
+            await asyncio.sleep(0)
+        return "late"
+
+    return waits, taken
+
+
+def _beside(served: Served, taken: threading.Event, first: dict[str, str], second: dict[str, str]) -> list[int]:
+    """Ask, and ask again from another thread while the first request is not answered; gives both statuses."""
+    statuses: list[int] = []
+    one = threading.Thread(target=lambda: statuses.append(post(served, CHAT, ASKED, first)[0]))
+    one.start()
+    assert taken.wait(10)
+    statuses.append(post(served, CHAT, ASKED, second)[0])
+    one.join()
+    return statuses
+
+
+def test_requests_in_flight_at_once_on_a_lane_overlap(held: Record) -> None:
+    """Which of them takes which step is not decided: found for sure, once, with the lane that it is."""
+    model = ScriptedModel(lanes={"a": [], "b": []})
+    waits, taken = _together(model)
+    model.append_response(waits, lane="a")
+    model.append_response("soon", lane="a")
+    with Server(model) as served:
+        assert _beside(served, taken, {"x-invcheck-lane": "a"}, {"x-invcheck-lane": "a"}) == [200, 200]
+    (finding,) = held.findings()
+    assert (finding.code, finding.verdict, finding.expected) == ("LANE_OVERLAP", "errored", 'one call at a time on lane "a"')
+
+
+def test_requests_on_two_lanes_do_not_overlap(record: Record) -> None:
+    """Nor does one that takes no step."""
+    model = ScriptedModel(lanes={"a": [], "b": ["soon"]})
+    waits, taken = _together(model)
+    model.append_response(waits, lane="a")
+    with Server(model) as served:
+        assert _beside(served, taken, {"x-invcheck-lane": "a"}, {"x-invcheck-lane": "b"}) == [200, 200]
+
+
+def test_what_always_answers_has_no_order(record: Record) -> None:
+    """Requests for it may be in flight at once."""
+    model = ScriptedModel()
+    waits, taken = _together(model)
+    model.then_always(waits)
+    with Server(model) as served:
+        assert _beside(served, taken, {}, {}) == [200, 200]
+
+
+def test_the_last_step_has_an_order_before_what_always_answers(held: Record) -> None:
+    """Which of two requests at once gets it is not decided."""
+    model = ScriptedModel()
+    waits, taken = _together(model)
+    model.append_response(waits)
+    model.then_always("always")
+    with Server(model) as served:
+        assert _beside(served, taken, {}, {}) == [200, 200]
+    assert codes(held) == ["LANE_OVERLAP"]
+
+
+def test_a_client_that_gave_up_and_asks_again_overlaps_with_nobody(record: Record) -> None:
+    """Its first request is still under way, but it decided the order itself."""
+    model = ScriptedModel()
+    waits, taken = _together(model)
+    model.append_response(waits)
+    model.append_response("again")
+    with Server(model) as served:
+        with socket.create_connection(("127.0.0.1", served.port)) as first:
+            first.sendall(posted(CHAT))
+            assert taken.wait(10)
+        assert post(served, CHAT, ASKED)[0] == 200
+        post(served, "/v1/messages/count_tokens", {"messages": HELLO})
+    assert model.calls[1].state == "served"
+
+
+def test_who_reads_a_stream_may_ask_again_because_of_it(record: Record) -> None:
+    """Who has seen an answer begin knows which step it is."""
+
+    async def waits(request: Any, signal: AbortSignal) -> Any:
+        yield "be"
+        while len(model.calls) < 2:  # noqa: ASYNC110  # what it waits for tells no event loop
+            await asyncio.sleep(0)
+        yield "gun"
+        yield Reply((Text("begun"),))
+
+    model = ScriptedModel(waits, "and now")
+    with Server(model) as served, openai.OpenAI(base_url=served.openai, api_key="k") as client:
+        stream = client.chat.completions.create(model="m", messages=HELLO, stream=True)  # type: ignore[call-overload]  # plain dicts
+        said = []
+        for chunk in stream:
+            if chunk.choices[0].delta.content == "be":
+                assert post(served, CHAT, ASKED)[0] == 200
+            said.append(chunk.choices[0].delta.content or "")
+    assert "".join(said) == "begun"
+
+
+def test_a_server_is_entered_in_an_event_loop_too(record: Record) -> None:
+    """`async with` is `with`."""
+
+    async def app() -> str | None:
+        async with ScriptedModel("hello").serve() as served, openai.AsyncOpenAI(base_url=served.openai, api_key="k") as client:
+            return (await client.chat.completions.create(model="m", messages=HELLO)).choices[0].message.content  # type: ignore[arg-type]  # as above
+
+    assert asyncio.run(app()) == "hello"
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic", "url", "port", "environ"])
+def test_a_server_that_was_not_opened_says_how(record: Record, name: str) -> None:
+    """What it serves at is known in its block."""
+    with pytest.raises(
+        AttributeError, match=rf"^Server has no attribute '{name}': it serves in a block, `with double.serve\(\) as served:`"
+    ):
+        getattr(ScriptedModel().serve(), name)
+    with pytest.raises(AttributeError, match=r"^Server has no attribute 'opened'$"):
+        ScriptedModel().serve().opened  # noqa: B018  # the mistake
+
+
+def test_real_waits_are_as_long_as_they_may_be(held: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an event loop and without one; a longer one is cut, and a finding once for each length."""
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr("invcheck.sandbox.clock.real_sleep", slept.append)
+    monkeypatch.setattr("asyncio.sleep", sleep)
+    waits = RealWaits(held, 2.0)
+    for seconds in (0.5, 2.0, 3.0, 3.0):
+        waits.let(seconds)
+        asyncio.run(waits.alet(seconds))
+    assert slept == [0.5, 0.5, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
+    assert codes(held) == ["WAIT_CUT"]
+
+
+def test_time_may_be_real(record: Record) -> None:
+    """What a step waits for is waited for, and a silence beside it ends in its own time."""
+
+    async def slow(request: Any) -> str:
+        await asyncio.sleep(0.01)
+        return "late"
+
+    begun = clock.real_monotonic()
+    with Server(ScriptedModel(slow), real=True) as served:
+        assert post(served, CHAT, ASKED)[0] == 200
+    assert clock.real_monotonic() - begun >= 0.01
 
 
 def test_a_connection_serves_many_requests(record: Record) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,39 +17,53 @@ if TYPE_CHECKING:
 
 File = Annotated[str, typer.Argument(help="A script, as `model` in a check file: YAML, or JSON.", metavar="FILE", show_default=False)]
 Port = Annotated[str | None, typer.Option("--port", help="The port; 0 is one that is free.", metavar="N", show_default=False)]
+Silence = Annotated[
+    str | None,
+    typer.Option(
+        "--silence",
+        help="Real seconds that a time-out, a silence or a wait lasts at most; 2 by default.",
+        metavar="SECONDS",
+        show_default=False,
+    ),
+]
 PrintEnv = Annotated[bool, typer.Option("--print-env", help="Print the variables that providers' clients read.", show_default=False)]
 
 
-def serve(file: File, port: Port = None, print_env: PrintEnv = False) -> Callable[[], int]:
+def serve(file: File, port: Port = None, silence: Silence = None, print_env: PrintEnv = False) -> Callable[[], int]:
     """Serve a scripted double on 127.0.0.1, for drills and local development: no model, and never for users.
 
-    It speaks OpenAI's chat completions and responses and Anthropic's messages, until Ctrl-C. Exit status: 0, 1 where a call
-    was refused, 2 usage, 3 where the script itself failed; steps that nobody used are told only.
+    It speaks OpenAI's chat completions and responses and Anthropic's messages, until Ctrl-C. Here time is real: latency and
+    pace are waited for. Exit status: 0, 1 where a call was refused, 2 usage, 3 where the script itself failed, where calls
+    overlapped or a wait was cut; steps that nobody used are told only.
     """
-    said = {"port": port, "print_env": print_env}
+    said = {"port": port, "silence": silence, "print_env": print_env}
     return lambda: execute(file, said, os.environ, Path.cwd())
 
 
 def execute(file: str, said: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> int:
     """Serve until a signal comes, and give the exit status; errors of ours are raised."""
-    import sys  # noqa: PLC0415  # --help must not load the house
+    import signal  # noqa: PLC0415  # --help must not load the house
+    import sys  # noqa: PLC0415  # as above
 
     from invcheck import record, settings  # noqa: PLC0415  # as above
-    from invcheck.cli import console, reading  # noqa: PLC0415  # as above
-    from invcheck.faces.server import Server  # noqa: PLC0415  # as above
+    from invcheck.cli import console, reading, signals  # noqa: PLC0415  # as above
+    from invcheck.faces.server import SILENCE, Server  # noqa: PLC0415  # as above
     from invcheck.resolve import resolve  # noqa: PLC0415  # as above
+    from invcheck.sandbox.serverloop import RealWaits  # noqa: PLC0415  # as above
     from invcheck.sources.scriptfile import script  # noqa: PLC0415  # as above
 
     given = reading.Given(said, environ)
     given.no_strangers()
     port = given.one("port", reading.port, "a port from 0 to 65535", 0)
+    silence = given.one("silence", seconds, "seconds from 0, such as 2.5", SILENCE)
     sys.path.insert(0, str(settings.project(here)))  # a script's references start there, as those of a check do
     make = script(here / file, file, load=resolve)
     held = record.Record()
-    with record.opened(held):
+    held.clock = RealWaits(held, silence)
+    with record.opened(held), signals.interrupting(signal.SIGINT):
         double = make()
         try:
-            with Server(double, port=port) as served:
+            with Server(double, port=port, silence=silence, real=True) as served:
                 if given.switch("print_env"):
                     console.data("".join(f"export {name}={value}\n" for name, value in served.environ.items()))
                 console.say(banner(file, served))
@@ -56,6 +71,11 @@ def execute(file: str, said: Mapping[str, Any], environ: Mapping[str, str], here
         except KeyboardInterrupt:
             pass  # how a server ends
         return told(held, double)
+
+
+def seconds(text: str) -> float | None:
+    """Read seconds from 0, in plain digits with or without a fraction."""
+    return float(text) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) else None
 
 
 def wait() -> None:

@@ -8,15 +8,16 @@ from contextlib import contextmanager, suppress
 
 
 @contextmanager
-def interrupting() -> Iterator[None]:
+def interrupting(*always: signal.Signals) -> Iterator[None]:
     """Have SIGTERM and SIGHUP raise KeyboardInterrupt in the block, so that reports end and nothing is left behind.
 
-    What was ignored before, as under nohup, stays ignored; in a thread that is not the main one nothing changes.
+    What was ignored before, as under nohup, stays ignored, but for what ``always`` names: a shell that runs no job control
+    ignores SIGINT for what it starts in the background. In a thread that is not the main one nothing changes.
     """
     before = {}
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in always or (signal.SIGTERM, signal.SIGHUP):
         handler = signal.getsignal(number)
-        if handler not in (signal.SIG_IGN, None):
+        if number in always or handler not in (signal.SIG_IGN, None):
             with suppress(ValueError):  # only the main thread may set one
                 before[number] = signal.signal(number, signal.default_int_handler)
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import socket
 import struct
 import sys
@@ -21,9 +22,12 @@ import uvicorn
 from starlette.requests import ClientDisconnect, Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from invcheck import lanes
 from invcheck.double import Double
+from invcheck.errors import ScriptedModelError
 from invcheck.faces.answering import aanswer, malformed, refusal
 from invcheck.faces.bodies import Answer, Asked, Break
+from invcheck.request import Call
 from invcheck.vocabulary import Fault
 
 if TYPE_CHECKING:
@@ -32,19 +36,16 @@ if TYPE_CHECKING:
 LANE = "x-invcheck-lane"
 """The header by which a client names its lane."""
 
-SILENCE = 2.0
-"""Real seconds that a silence lasts at most; a client that waits longer sees its connection go."""
-
 _RETRIED = frozenset({408, 409, 429})
 _SERVER = 500
 _AT_ONCE = "0.001"
 _RESET = struct.pack("ii", 1, 0)  # socket(7), SO_LINGER: a close with nothing lingering is a reset
 
 
-async def serve(double: Double, listening: socket.socket, lane: str | None, begun: Callable[[asyncio.Event], None]) -> None:
+async def serve(double: Double, listening: socket.socket, lane: str | None, silence: float, begun: Callable[[asyncio.Event], None]) -> None:
     """Serve a double on a listening socket; ``begun`` gets the event that ends it."""
     config = uvicorn.Config(
-        _App(double, lane),
+        _App(double, lane, silence),
         http=_Protocol,
         ws="none",
         lifespan="off",
@@ -97,8 +98,9 @@ def _quiet() -> Iterator[None]:
 class _App:
     """Answers each request of a client with one exchange of the double."""
 
-    def __init__(self, double: Double, lane: str | None) -> None:
-        self.double, self.lane = double, lane
+    def __init__(self, double: Double, lane: str | None, silence: float) -> None:
+        self.double, self.lane, self._silence = double, lane, silence
+        self._flights: list[_Flight] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -107,23 +109,74 @@ class _App:
         except ClientDisconnect:
             return  # it never said what it wanted
         asked = Asked(request.method, scope["path"], request.headers, body)
-        answer = await self._answer(asked, self.lane or request.headers.get(LANE))
         transport: asyncio.Transport = scope["state"]["connection"].transport
+        answer = await self._answer(asked, self.lane or request.headers.get(LANE), transport)
         if answer.status:
             await send({"type": "http.response.start", "status": answer.status, "headers": _headers(answer)})
         breaks = await _sent(answer, send)
         if breaks is None:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         else:
-            await _broken(breaks, transport, receive)
+            await self._broken(breaks, transport, receive)
 
-    async def _answer(self, asked: Asked, lane: str | None) -> Answer:
+    async def _answer(self, asked: Asked, lane: str | None, transport: asyncio.Transport) -> Answer:
+        flight = _Flight(transport)
         try:
-            return await aanswer(self.double, asked, lane=lane)
+            return await aanswer(self.double, asked, lane=lane, arrived=lambda call: self._meet(flight, call))
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001  # no exception reaches a client on a socket; the double has recorded it
             return refusal(asked, error, loop=True)
+        finally:
+            if flight in self._flights:
+                self._flights.remove(flight)
+
+    def _meet(self, flight: _Flight, call: Call) -> None:
+        """Enter an exchange until its answer begins; one that meets another on an ordered lane has no order of its own.
+
+        Not for longer: who has read the beginning of an answer may ask again because of it. Nor one whose client has left,
+        which may be the same client that asks again.
+        """
+        flight.lane, flight.ordered = call.lane, self.double.ordered(call.lane)
+        if any(other.lane == call.lane and other.ordered and not other.client.is_closing() for other in self._flights):
+            self.double.latch(lanes.overlap(call.lane), call.lane)
+        self._flights.append(flight)
+
+    async def _broken(self, breaks: Break, transport: asyncio.Transport, receive: Receive) -> None:
+        """Keep silent for as long as a break says, unless the client leaves before, and close the connection without an end."""
+        gone = asyncio.ensure_future(receive())  # the request is here, so that all that can come is its end
+        lasts = math.inf if breaks.fault.kind == "timeout" else breaks.seconds  # a time-out is the client's, whenever that is
+        if lasts:
+            loop: Any = asyncio.get_running_loop()
+            await asyncio.wait([gone, loop.silence(min(lasts, self._silence))], return_when=asyncio.FIRST_COMPLETED)
+            if lasts > self._silence and not gone.done():
+                self.double.latch(_cut(breaks, self._silence), None)
+        if breaks.fault.kind == "connection":
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        transport.close()
+        await gone
+
+
+class _Flight:
+    """One exchange that is not answered yet."""
+
+    __slots__ = ("client", "lane", "ordered")
+
+    def __init__(self, client: asyncio.Transport) -> None:
+        self.client = client
+        self.lane: str | None = None
+        self.ordered = False
+
+
+def _cut(breaks: Break, silence: float) -> ScriptedModelError:
+    """Give the error of a silence that ends before what the script says: its client saw another fault than in process."""
+    return ScriptedModelError(
+        f"a {breaks.fault.kind} was silent for {silence:g} real seconds and its client still waited: it saw the connection break",
+        code="SILENCE_CUT",
+        expected=f"a client whose time-out is less than {silence:g} seconds",
+        got="one that waits longer",
+        hint="lower the client's time-out, or let the server be silent for longer (silence=, --silence)",
+    )
 
 
 async def _sent(answer: Answer, send: Send) -> Break | None:
@@ -140,18 +193,6 @@ async def _sent(answer: Answer, send: Send) -> Break | None:
     finally:
         await answer.parts.aclose()
     return None
-
-
-async def _broken(breaks: Break, transport: asyncio.Transport, receive: Receive) -> None:
-    """Keep silent for as long as a break says, unless the client leaves before, and close the connection without an end."""
-    gone = asyncio.ensure_future(receive())  # the request is here, so that all that can come is its end
-    if breaks.seconds:
-        loop: Any = asyncio.get_running_loop()
-        await asyncio.wait([gone, loop.silence(min(breaks.seconds, SILENCE))], return_when=asyncio.FIRST_COMPLETED)
-    if breaks.fault.kind == "connection":
-        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-    transport.close()
-    await gone
 
 
 def _headers(answer: Answer) -> list[tuple[bytes, bytes]]:

@@ -7,11 +7,12 @@ nowhere else.
 from __future__ import annotations
 
 import importlib.util
+import math
 import socket
 from _thread import allocate_lock
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from invcheck.double import Double
 from invcheck.errors import DoubleError
@@ -27,6 +28,8 @@ KEY = "invcheck"
 """What stands for a key; no real one is ever read."""
 
 _PORTS = range(65536)
+SILENCE = 2.0
+"""Real seconds that a silence lasts at most where nobody says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +78,27 @@ class Server:
     header ``x-invcheck-lane``, unless ``lane`` or the double's ``lane_by`` does. Clients that repeat what failed are told to
     do it at once (``retry-after-ms``), since they may wait for real; ``retry-after`` is what the script says.
 
+    A time-out and a silence are real, for at most ``silence`` seconds: a client that still waits sees its connection break,
+    and that is a finding, SILENCE_CUT. So is LANE_OVERLAP, where requests are in flight at once on a lane whose steps have an
+    order. What else a double waits for takes no time, unless time is ``real``. A client that leaves a stream early may have
+    been sent all of it: such a call counts as served.
+
     >>> import invcheck, json, urllib.request
     >>> with invcheck.testing(), Server(invcheck.ScriptedModel("hello")) as served:
-    ...     asked = urllib.request.Request(f"{served}/v1/chat/completions", b'{"model": "m", "messages": []}')
+    ...     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    ...     asked = urllib.request.Request(f"{served}/v1/chat/completions", json.dumps(body).encode())
     ...     with urllib.request.urlopen(asked) as answer:
     ...         answer.headers["x-invcheck-double"], json.load(answer)["choices"][0]["message"]["content"]
     ('1', 'hello')
     """
 
-    def __init__(self, double: Double, *, port: int = 0, lane: str | None = None) -> None:
+    def __init__(self, double: Double, *, port: int = 0, lane: str | None = None, silence: float = SILENCE, real: bool = False) -> None:
         if type(port) is not int or port not in _PORTS:
             raise DoubleError(f"a port is a number from 0 to 65535, got {port!r}")
-        self._double, self._port, self._lane = double, port, lane
+        if isinstance(silence, bool) or not isinstance(silence, int | float) or not 0 <= silence < math.inf:
+            raise DoubleError(f"silence is a number of real seconds from 0, got {silence!r}")
+        self._double, self._port, self._lane, self._silence = double, port, lane, float(silence)
+        self._real = real
         self._running: tuple[ServerLoop, asyncio.Event] | None = None
         self._failed: BaseException | None = None
         # plain locks, which no sandbox takes for a wait of the app's
@@ -97,6 +109,17 @@ class Server:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+    async def __aenter__(self) -> Served:
+        return self.open()
+
+    async def __aexit__(self, *_exc: object) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> Any:
+        """Say how a server is opened, since what it serves at is known only then."""
+        opened = ": it serves in a block, `with double.serve() as served:`, and served has it" if hasattr(Served, name) else ""
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{opened}")
 
     def open(self) -> Served:
         """Begin to serve, and give where."""
@@ -133,7 +156,9 @@ class Server:
             from invcheck.faces import asgi  # noqa: PLC0415  # uvicorn and asyncio, only where a port is served
             from invcheck.sandbox.serverloop import ServerLoop  # noqa: PLC0415  # as above
 
-            ServerLoop().serve(lambda loop: asgi.serve(self._double, listening, self._lane, lambda stop: self._begin(loop, stop)))
+            ServerLoop(real=self._real).serve(
+                lambda loop: asgi.serve(self._double, listening, self._lane, self._silence, lambda stop: self._begin(loop, stop))
+            )
         except BaseException as error:  # noqa: BLE001  # whatever it is, who opened the server gets it
             self._failed = error
         finally:

@@ -33,7 +33,8 @@ def transport(double: Double, *, module: ModuleType | None = None, lane: str | N
     >>> import httpx2, invcheck
     >>> with invcheck.testing():
     ...     client = httpx2.Client(transport=transport(invcheck.ScriptedModel("hello")))
-    ...     body = client.post("http://double.invalid/v1/chat/completions", json={"model": "m", "messages": []}).json()
+    ...     asked = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    ...     body = client.post("http://double.invalid/v1/chat/completions", json=asked).json()
     >>> body["choices"][0]["message"]["content"]
     'hello'
     """

@@ -1,6 +1,7 @@
 """The event loop of a server of ours: its time is neither the app's nor real.
 
 What a double waits for while it answers passes at once; only a silence, which a client must hear on a real socket, is real.
+With ``real`` all of it is, for people who try an app out.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from typing import Any
 
 from invcheck import record
 from invcheck.sandbox import clock, serving, waits
+from invcheck.vocabulary import Finding, Verdict
 
 
 class _Selector(selectors.DefaultSelector):
     """Polls really; waits for timers not at all."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, real: bool) -> None:
         super().__init__()
+        self.real = real
         self.passed = 0.0
         self.turns = 0
         self.resting = False
@@ -28,7 +31,7 @@ class _Selector(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Give the events that are ready; a timer's time passes at once, in the clock of the trial in hand too."""
-        if timeout is not None:
+        if timeout is not None and not self.real:
             ready = super().select(0)
             if not ready and timeout > 0:
                 self.passed += timeout
@@ -36,7 +39,7 @@ class _Selector(selectors.DefaultSelector):
             return ready
         self.resting = True
         try:
-            return super().select(self._patience())
+            return super().select(self._patience(timeout))
         finally:
             self.resting = False
             self.turns += 1
@@ -46,8 +49,11 @@ class _Selector(selectors.DefaultSelector):
         """Say whether events are ready that nobody has taken yet."""
         return bool(super().select(0))
 
-    def _patience(self) -> float | None:
-        return max(min(until for until, _ in self.silences) - clock.real_monotonic(), 0) if self.silences else None
+    def _patience(self, timeout: float | None) -> float | None:
+        ends = [] if timeout is None else [timeout]
+        if self.silences:
+            ends.append(max(min(until for until, _ in self.silences) - clock.real_monotonic(), 0))
+        return min(ends, default=None)
 
     def _end_silences(self) -> None:
         now = clock.real_monotonic()
@@ -66,16 +72,37 @@ def _pass(seconds: float) -> None:
         held.clock.let(seconds)
 
 
+class RealWaits:
+    """What a model takes, in real seconds but never more than ``most``; where that cuts a wait it is a finding, WAIT_CUT."""
+
+    def __init__(self, held: record.Record, most: float) -> None:
+        self._record, self._most = held, most
+
+    def let(self, seconds: float) -> None:
+        """Sleep the seconds that a model takes."""
+        clock.real_sleep(self._cut(seconds))
+
+    async def alet(self, seconds: float) -> None:
+        """Sleep the seconds that a model takes, in the loop of the server."""
+        await asyncio.sleep(self._cut(seconds))
+
+    def _cut(self, seconds: float) -> float:
+        if seconds > self._most:
+            told = f"a model takes {seconds:g} seconds for what comes next, and no wait is longer than {self._most:g} here"
+            self._record.latch(Finding("WAIT_CUT", Verdict.ERRORED, told, hint="say --silence with as many seconds"))
+        return min(seconds, self._most)
+
+
 class ServerLoop(selector_events.BaseSelectorEventLoop):
     """The event loop of one server."""
 
-    def __init__(self) -> None:
-        self._polls = _Selector()
+    def __init__(self, *, real: bool = False) -> None:
+        self._polls = _Selector(real=real)
         super().__init__(self._polls)
 
     def time(self) -> float:
         """Give the seconds that passed for what this server waits for."""
-        return self._polls.passed
+        return clock.real_monotonic() if self._polls.real else self._polls.passed
 
     def rests(self) -> bool:
         """Say whether nothing has arrived that is not answered; asked from another thread."""
