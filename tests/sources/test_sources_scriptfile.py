@@ -76,6 +76,21 @@ def test_a_mistake_is_told_with_its_place(tmp_path: Path, name: str, text: str |
     assert told in wrong.value.message
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("model:\n  script: [a]\n", "drop the key model: the file holds what stands below it in a check file"),
+        ("- hello\n- bye\n", "put the steps below a key, as script: [...]"),
+        ("script: [a]\nlatancy: 2\n", "did you mean latency?"),
+    ],
+)
+def test_what_was_meant_is_told(tmp_path: Path, text: str, hint: str) -> None:
+    """A piece of a check file, steps alone, and a misspelt key."""
+    with pytest.raises(CheckFileError) as wrong:
+        script(written(tmp_path, text), "s.yaml", load=str)
+    assert wrong.value.hint == hint
+
+
 def test_bytes_that_are_no_utf_8_are_told_with_their_place(tmp_path: Path) -> None:
     """As for every file that is read."""
     (tmp_path / "s.yaml").write_bytes(b"script:\n- \xff")

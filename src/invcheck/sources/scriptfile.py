@@ -29,7 +29,17 @@ def script(path: Path, shown: str, *, load: Load) -> Make:
     except InvcheckError as error:
         where = str(error.fields.get("path", "$"))
         place = error.place or _place(places, where, shown, key=_UNKNOWN in error.message)
-        raise CheckFileError(error.message, code=error.code, place=place, hint=error.hint, **error.fields) from error
+        hint = _meant(value) or error.hint
+        raise CheckFileError(error.message, code=error.code, place=place, hint=hint, **error.fields) from error
+
+
+def _meant(value: Json) -> str | None:
+    """Say what to write instead of a list of steps alone, or of what a check file holds."""
+    if isinstance(value, list):
+        return "put the steps below a key, as script: [...]"
+    if isinstance(value, dict) and "model" in value:
+        return "drop the key model: the file holds what stands below it in a check file"
+    return None
 
 
 def _document(path: Path, shown: str) -> tuple[Json, Places]:
