@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from invcheck.double import Double, Hand
 from invcheck.errors import DoubleError
 from invcheck.faces.pending import turn, unless_aborted
+from invcheck.faces.surfaces import Surfaces
 from invcheck.handing import Render
 from invcheck.request import AbortSignal
 from invcheck.vocabulary import Reply
@@ -115,8 +116,8 @@ class Plain:
         return ReplyStream(double, call, hand=self._hand, render=self._render)
 
 
-class CallFace(Plain):
-    """A double, or one lane of it, as a plain callable.
+class CallFace(Plain, Surfaces):
+    """A double, or one lane of it, as a plain callable, and all else that `Surfaces` can hand to an app.
 
     ``model(request)`` and ``model.complete(request)`` are the same, ``await model.acomplete(request)`` is their async
     twin, and ``model.stream(request)`` gives the same reply in chunks. A request is one mapping, or one text, which

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import Any, TypedDict, Unpack
 
 from invcheck import delivery
 from invcheck.double import Double, Hand
 from invcheck.errors import DoubleError
 from invcheck.faces.call import CallFace, Plain
 from invcheck.faces.render import renderer
+from invcheck.faces.surfaces import Surfaces
 from invcheck.mistakes import own
 from invcheck.request import Request
 from invcheck.source import Source
 from invcheck.vocabulary import Chunking, Reply, Usage
-
-if TYPE_CHECKING:
-    from anthropic import Anthropic, AsyncAnthropic
-    from openai import AsyncOpenAI, OpenAI
-
-    from invcheck.faces.server import Server
-
-P = TypeVar("P")
 
 
 def _handing(returns: Callable[[Reply], Any] | None) -> Hand | None:
@@ -56,8 +48,8 @@ class Options(TypedDict, total=False):
     keep: int | None
 
 
-class Faced(Double, Plain):
-    """A double with its faces: itself as a plain callable, its streams, and a port of the app's own Protocol; see `Options`."""
+class Faced(Double, Plain, Surfaces):
+    """A double with its faces: itself as a plain callable, its streams, and what `Surfaces` has; see `Options`."""
 
     def __init__(self, source: Source, *, name: str, **options: Unpack[Options]) -> None:
         self.returns, self.raises, self.attributes = options.get("returns"), options.get("raises"), options.get("attributes")
@@ -77,69 +69,10 @@ class Faced(Double, Plain):
     def _whom(self) -> Double:
         return self  # a face that it held beside itself would be a ring, which only the collector frees
 
-    def __getattr__(self, name: str) -> Any:
-        """Say how a double is asked, since what it is not is the surface of some SDK's client."""
-        raise AttributeError(
-            f"{type(self).__name__} has no attribute {name!r}: a double is called, as model(request); give an app that asks "
-            "a client's own methods a port, by the annotation of its parameter with a Protocol or as model.port(Protocol)"
-        )
-
     def lane(self, name: str) -> CallFace:
         """Give the plain face of one declared lane; LANE_UNDECLARED where there is no such lane."""
         self._declared(name)
         return CallFace(self, lane=name, hand=_handing(self.returns), render=renderer(self.raises))
-
-    def port(
-        self,
-        protocol: Callable[..., P],
-        *,
-        returns: Callable[[Reply], Any] | None = None,
-        raises: Mapping[str, Any] | None = None,
-        lane: str | None = None,
-        like: object = None,
-        attributes: Mapping[str, Any] | None = None,
-    ) -> P:
-        """Give an object that satisfies the app's own Protocol and is answered by this double; see `invcheck.port`."""
-        from invcheck.faces.ports import port  # noqa: PLC0415  # an app with a plain callable needs no Protocol
-
-        made: P = port(self, protocol, returns=returns, raises=raises, lane=lane, like=like, attributes=attributes)
-        return made
-
-    def transport(self, *, module: ModuleType | None = None, lane: str | None = None) -> Any:
-        """Give an HTTP client's transport that this double answers; see `invcheck.faces.transport.transport`."""
-        from invcheck.faces.transport import transport  # noqa: PLC0415  # only an app with an SDK has HTTP
-
-        return transport(self, module=module, lane=lane)
-
-    def openai(self, *, lane: str | None = None, **options: Any) -> OpenAI:
-        """Give a real ``openai.OpenAI`` that this double answers; ``options`` go to it (max_retries, timeout ...)."""
-        from invcheck.faces import clients  # noqa: PLC0415  # as above
-
-        return clients.openai(self, lane=lane, **options)
-
-    def async_openai(self, *, lane: str | None = None, **options: Any) -> AsyncOpenAI:
-        """Give a real ``openai.AsyncOpenAI`` that this double answers; see `openai`."""
-        from invcheck.faces import clients  # noqa: PLC0415  # as above
-
-        return clients.async_openai(self, lane=lane, **options)
-
-    def anthropic(self, *, lane: str | None = None, **options: Any) -> Anthropic:
-        """Give a real ``anthropic.Anthropic`` that this double answers; see `openai`."""
-        from invcheck.faces import clients  # noqa: PLC0415  # as above
-
-        return clients.anthropic(self, lane=lane, **options)
-
-    def async_anthropic(self, *, lane: str | None = None, **options: Any) -> AsyncAnthropic:
-        """Give a real ``anthropic.AsyncAnthropic`` that this double answers; see `openai`."""
-        from invcheck.faces import clients  # noqa: PLC0415  # as above
-
-        return clients.async_anthropic(self, lane=lane, **options)
-
-    def serve(self, *, port: int = 0, lane: str | None = None) -> Server:
-        """Serve this double on a port of 127.0.0.1 for the length of a block, for whatever speaks HTTP; see `invcheck.faces.server`."""
-        from invcheck.faces.server import Server  # noqa: PLC0415  # most doubles answer in process
-
-        return Server(self, port=port, lane=lane)
 
     def _declared(self, name: str | None) -> None:
         lanes = self._source.lanes
