@@ -73,6 +73,10 @@ def finding(error: InvcheckError, verdict: Verdict) -> Finding:
     )
 
 
+_STUMBLES = (ArithmeticError, AttributeError, ImportError, LookupError, NameError, RecursionError, TypeError, ValueError)
+"""What Python itself raises at a slip; other errors that no statement raised came through a library, or by ``throw``."""
+
+
 def unmeant(error: BaseException) -> bool:
     """Say whether no ``raise`` raised an error: an attribute that is missing, say, in a fake that nobody meant to fail."""
     if error.__traceback__ is None:

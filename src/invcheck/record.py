@@ -36,6 +36,7 @@ class Verified(Protocol):
 
 _ARRIVALS = Lock()
 _OF_CALLS = ("call", "chunk")
+_SWEPT = 256  # entries that may stand dead before they are swept
 _process = os.getpid  # held on to, since an app may replace what stands in os
 _STAY = "let the trial's own process do it, or use threads in the test"
 
@@ -54,8 +55,10 @@ class Record:
         self.clock = clock
         self.turns: Turns = Arrivals()
         self.process = _process()
-        self.journal: list[dict[str, Json]] = []
-        self.calls: list[dict[str, Json]] = []
+        self._journal: list[dict[str, Json]] = []
+        self._calls: list[dict[str, Json]] = []
+        self._gone: set[int] = set()
+        self._dead = 0
         self.arrived = 0
         self.forgotten = 0
         self.waits: list[float] = []
@@ -73,7 +76,7 @@ class Record:
         """Append one event to the journal; rows that a probe can already see are entered before it."""
         for look in self.before_event:
             look()
-        self.journal.append({"kind": kind, **fields})
+        self._journal.append({"kind": kind, **fields})
 
     def arrive(self, entry: dict[str, Json]) -> None:
         """Enter a call of a double, which gives the entry its ``n``; the double completes it in place.
@@ -85,26 +88,49 @@ class Record:
         with _ARRIVALS:
             n = entry["n"] = self.arrived
             self.arrived += 1
-            self.calls.append(entry)
+            self._calls.append(entry)
         for look in self.before_event:
             look()
-        self.journal.append({"kind": "call", "n": n, "lane": entry["lane"]})
+        self._journal.append({"kind": "call", "n": n, "lane": entry["lane"]})
+
+    @property
+    def calls(self) -> list[dict[str, Json]]:
+        """The entries of all calls that are kept, in order of arrival."""
+        self._swept()
+        return self._calls
+
+    @property
+    def journal(self) -> list[dict[str, Json]]:
+        """The one ordered list of everything that happened, but for calls that were forgotten."""
+        self._swept()
+        return self._journal
 
     def forget(self, entry: dict[str, Json], handed: int) -> None:
         """Let go of the oldest call of a double that keeps a bounded number, and of the ``handed`` chunks that it handed over.
 
         What was forgotten can no longer be judged.
         """
-        n = entry["n"]
         with _ARRIVALS:
             self.forgotten += 1
-            _drop(self.calls, 1, lambda each: each is entry)
-            _drop(self.journal, 1 + handed, lambda each: each["kind"] in _OF_CALLS and each["n"] == n)
+            self._gone.add(entry["n"])
+            self._dead += 1 + handed
+            wide = self._dead > _SWEPT + len(self._journal) // 2
+        if wide:
+            self._swept()
+
+    def _swept(self) -> None:
+        """Drop what was forgotten: half of a list at a time, so that it costs little a call, or when somebody looks."""
+        if not self._gone:
+            return
+        with _ARRIVALS:
+            gone, self._gone, self._dead = self._gone, set(), 0
+            self._calls = [entry for entry in self._calls if entry["n"] not in gone]
+            self._journal = [each for each in self._journal if each["kind"] not in _OF_CALLS or each["n"] not in gone]
 
     def row(self, row: Json) -> None:
         """Enter one row of the app's own ledger."""
         self.ledger.append(row)
-        self.journal.append({"kind": "row", "row": row})
+        self._journal.append({"kind": "row", "row": row})
 
     def effect(self, name: str, **fields: Json) -> None:
         """Enter something that the app did to the world; of a child by fork as a call."""
@@ -147,16 +173,6 @@ class Record:
     def close(self) -> None:
         """End it: what arrives from now on came after the trial, changes nothing of it, and is told by `late`."""
         self.__class__ = _Over
-
-
-def _drop(entries: list[dict[str, Json]], count: int, unwanted: Callable[[dict[str, Json]], bool]) -> None:
-    place = 0
-    while count and place < len(entries):
-        if unwanted(entries[place]):
-            del entries[place]
-            count -= 1
-        else:
-            place += 1
 
 
 class _Over(Record):

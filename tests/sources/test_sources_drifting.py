@@ -137,6 +137,16 @@ def test_a_fake_that_fails_by_mistake_is_a_finding(build: Any) -> None:
     assert [(finding.code, finding.verdict) for finding in record.findings()] == [("DOUBLE_RAISED", Verdict.ERRORED)]
 
 
+def test_an_error_that_a_fake_throws_is_meant() -> None:
+    """In a lambda people raise by throwing into a generator, and libraries raise in C code."""
+    with testing():
+        double = ScriptedModel(lambda _: (_ for _ in ()).throw(RuntimeError("boom")), lambda _: open("/nowhere"))  # noqa: PTH123, SIM115  # what is opened is not there
+        with pytest.raises(RuntimeError):
+            double("x")
+        with pytest.raises(OSError, match="No such file"):
+            double("x")
+
+
 def test_a_fake_may_answer_with_a_fault_or_raise() -> None:
     """A fault is data, an exception the app's; both count as failed, and drift never leaves anything over."""
     with testing():
