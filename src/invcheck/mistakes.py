@@ -77,9 +77,13 @@ _STUMBLES = (ArithmeticError, AttributeError, ImportError, LookupError, NameErro
 """What Python itself raises at a slip; other errors that no statement raised came through a library, or by ``throw``."""
 
 
+_STUMBLES = (ArithmeticError, AttributeError, ImportError, LookupError, NameError, RecursionError, TypeError, ValueError)
+"""What Python itself raises at a slip; other errors that no statement raised came through a library, or by ``throw``."""
+
+
 def unmeant(error: BaseException) -> bool:
     """Say whether no ``raise`` raised an error: an attribute that is missing, say, in a fake that nobody meant to fail."""
-    if error.__traceback__ is None:
+    if error.__traceback__ is None or not isinstance(error, _STUMBLES):
         return False
     trace = tail(error)
     return opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] not in ("RAISE_VARARGS", "RERAISE")

@@ -48,10 +48,22 @@ class Options(TypedDict, total=False):
     keep: int | None
 
 
+def _unknown(name: str, given: Collection[str]) -> TypeError:
+    """A misspelt option would silently change what a double does."""
+    from invcheck.resolve import did_you_mean  # noqa: PLC0415  # only a mistake needs it
+
+    wrong = min(given)
+    near = did_you_mean(wrong, sorted(Options.__annotations__))
+    hint = f"did you mean {near}?" if near else f"there are {', '.join(Options.__annotations__)}"
+    return TypeError(f"{name} takes no argument {wrong!r}; {hint}")
+
+
 class Faced(Double, Plain, Surfaces):
     """A double with its faces: itself as a plain callable, its streams, and what `Surfaces` has; see `Options`."""
 
     def __init__(self, source: Source, *, name: str, **options: Unpack[Options]) -> None:
+        if options and not options.keys() <= Options.__annotations__.keys():
+            raise _unknown(name, options.keys() - Options.__annotations__.keys())
         self.returns, self.raises, self.attributes = options.get("returns"), options.get("raises"), options.get("attributes")
         self._render = renderer(self.raises)
         super().__init__(
