@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from invcheck import ScriptedModel
 from invcheck.errors import ScriptedModelError
 from invcheck.faces.answering import Answer, Asked, Break, aanswer, answer, dialect_of, endpoints, malformed, refusal
-from invcheck.faces.wire import sse
 from invcheck.faults import ModelFault, exception
 from invcheck.record import Record, opened
 from invcheck.sources.steps import fail, reply
 from invcheck.vocabulary import Fault, Framing, Reply, Text
+from invcheck.wire import sse
 
 PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/messages"]
 ASKED = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "input": "hi"}

@@ -25,13 +25,13 @@ import pytest
 from invcheck import ScriptedModel, testing
 from invcheck.errors import DoubleError
 from invcheck.faces.server import Served, Server
-from invcheck.faces.wire import sse
 from invcheck.record import Record, opened
 from invcheck.request import AbortSignal
 from invcheck.sandbox import clock
 from invcheck.sandbox.serverloop import RealWaits
 from invcheck.sources.steps import fail, reply, tool_call
 from invcheck.vocabulary import Chunk, Framing, Reply, Text, Usage
+from invcheck.wire import sse
 
 CHAT = "/v1/chat/completions"
 MESSAGES = "/v1/messages"

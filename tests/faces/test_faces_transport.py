@@ -15,9 +15,9 @@ import pytest
 from invcheck import Fault, Reply, ScriptedModel, Text, testing
 from invcheck.errors import CallCancelled, DoubleError
 from invcheck.faces import transport as room
-from invcheck.faces.wire.sse import parse
 from invcheck.record import Record, opened
 from invcheck.vocabulary import Counts, Delivery, Framing
+from invcheck.wire.sse import parse
 
 URL = "http://double.invalid/v1/chat/completions"
 BODY = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from invcheck import ScriptedModel, testing
-from invcheck.faces.answering import DIALECTS as ANSWERED
 from invcheck.protocol import DIALECTS, complaints
 from invcheck.record import Record, opened
 from invcheck.vocabulary import Json
+from invcheck.wire.dialects import DIALECTS as ANSWERED
 
 CHAT, RESPONSES, ANTHROPIC = "openai.chat", "openai.responses", "anthropic.messages"
 HI: Json = {"role": "user", "content": "hi"}
@@ -187,7 +187,7 @@ def test_an_app_s_own_request_owes_none_of_it(plain: Json) -> None:
 
 def test_every_dialect_that_is_answered_is_known() -> None:
     """What the faces answer is what is judged; another name is a mistake of ours."""
-    assert {each.name for each in ANSWERED} == set(DIALECTS)
+    assert set(ANSWERED) == set(DIALECTS)
     with pytest.raises(KeyError):
         complaints({}, dialect="other")
 

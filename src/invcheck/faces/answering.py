@@ -21,17 +21,14 @@ from invcheck.faces.bodies import Answer, Asked, Break
 from invcheck.faces.call import driven
 from invcheck.faces.pending import turn, unless_aborted
 from invcheck.faces.stream import ReplyStream
-from invcheck.faces.wire.anthropic_messages import anthropic_messages
-from invcheck.faces.wire.dialect import Dialect, Encoder
-from invcheck.faces.wire.oddities import odd
-from invcheck.faces.wire.openai_chat import openai_chat
-from invcheck.faces.wire.openai_responses import openai_responses
-from invcheck.faces.wire.sse import Event
 from invcheck.jsontext import loads
 from invcheck.request import AbortSignal, Call
 from invcheck.vocabulary import Chunk, Fault, Json, Reply
+from invcheck.wire.dialect import Dialect, Encoder
+from invcheck.wire.dialects import DIALECTS
+from invcheck.wire.oddities import odd
+from invcheck.wire.sse import Event
 
-DIALECTS: tuple[Dialect, ...] = (openai_chat, openai_responses, anthropic_messages)
 COUNTING = "/messages/count_tokens"
 """Anthropic's endpoint that counts; it asks no model, so it is no call of the double."""
 
@@ -45,7 +42,7 @@ def endpoints() -> list[str]:
     >>> endpoints()[0]
     'POST .../chat/completions'
     """
-    return [f"POST ...{path}" for path in (*(dialect.path for dialect in DIALECTS), COUNTING)]
+    return [f"POST ...{path}" for path in (*(dialect.path for dialect in DIALECTS.values()), COUNTING)]
 
 
 def dialect_of(path: str) -> Dialect:
@@ -54,8 +51,8 @@ def dialect_of(path: str) -> Dialect:
     >>> dialect_of("/anthropic/v1/messages").name
     'anthropic.messages'
     """
-    known = (dialect for dialect in DIALECTS if path.rstrip("/").endswith(dialect.path))
-    return next(known, anthropic_messages if "/messages" in path else openai_chat)
+    known = (dialect for dialect in DIALECTS.values() if path.rstrip("/").endswith(dialect.path))
+    return next(known, DIALECTS["anthropic.messages" if "/messages" in path else "openai.chat"])
 
 
 def answer(double: Double, asked: Asked, *, lane: str | None = None, signal: AbortSignal | None = None) -> Answer:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from invcheck import delivery
-from invcheck.faces.wire.dialect import Dialect, text_of
-from invcheck.faces.wire.sse import Event, frame
 from invcheck.vocabulary import Fault, Framing, Json, Reply
+from invcheck.wire.dialect import Dialect, text_of
+from invcheck.wire.sse import Event, frame
 
 MARK = "x-invcheck-double"
 """The header that every answer bears, so that nobody takes one for a model's."""

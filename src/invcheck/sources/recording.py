@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from invcheck import delivery, faults, replies
 from invcheck.canonical import digest
@@ -18,12 +17,6 @@ KINDS = ("recorded", "hand-written", "generated")
 """Where a reply may come from."""
 PROMPT = ("messages", "prompt", "input", "system", "instructions")
 """Fields of a request that are its prompt; where it has none of them, all of it is."""
-DIALECTS: Mapping[str, tuple[str, str]] = MappingProxyType({
-    "openai.chat": ("openai_chat", "OpenAIChat"),
-    "openai.responses": ("openai_responses", "OpenAIResponses"),
-    "anthropic.messages": ("anthropic_messages", "AnthropicMessages"),
-})  # fmt: skip
-"""The wire dialects of a ``body``: module and class of each codec."""
 
 ANSWERS = ("reply", "fault", "body")
 """What a recording may answer, and has one of."""
@@ -177,13 +170,12 @@ def _sound(outcome: Outcome | None) -> Outcome:
 
 
 def _decoded(dialect: str | None, body: Mapping[str, Json]) -> Outcome:
+    from invcheck.wire.dialects import DIALECTS  # noqa: PLC0415  # few fixtures hold a provider's own JSON
+
     if dialect is None or dialect not in DIALECTS:
         raise wrong("$.dialect", f"a body has a dialect, one of {', '.join(DIALECTS)}, got {dialect!r}")
-    from importlib import import_module  # noqa: PLC0415  # few fixtures hold a provider's own JSON
-
-    module, name = DIALECTS[dialect]
     try:
-        outcome: Outcome = getattr(import_module(f"invcheck.faces.wire.{module}"), name)().read(body)
+        outcome: Outcome = DIALECTS[dialect].read(body)
     except ValueError as error:
         raise wrong("$.body", f"this is no body of {dialect}: {error}") from None
     return outcome

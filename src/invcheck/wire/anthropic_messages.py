@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from invcheck.faces.wire.anthropic_reading import STOPS, message_of, reply_of
-from invcheck.faces.wire.dialect import suffix, text_of
-from invcheck.faces.wire.sse import Event
 from invcheck.vocabulary import Block, Chunk, Fault, Json, Refusal, Reply, Text, Thinking, ToolCall, ToolPart, Usage
+from invcheck.wire.anthropic_reading import STOPS, message_of, reply_of
+from invcheck.wire.dialect import suffix, text_of
+from invcheck.wire.sse import Event
 
 _ERRORS = {
     400: "invalid_request_error",
@@ -35,7 +35,7 @@ _CACHES = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
 @dataclass(frozen=True, slots=True)
 class AnthropicMessages:
-    """The dialect of ``POST /v1/messages``; see `invcheck.faces.wire.dialect.Dialect`.
+    """The dialect of ``POST /v1/messages``; see `invcheck.wire.dialect.Dialect`.
 
     >>> body = anthropic_messages.whole(Reply((Text("hello"),)), {"model": "m"}, "req_1")
     >>> body["content"], body["stop_reason"]
@@ -81,7 +81,7 @@ class AnthropicMessages:
 
 
 class Encoder:
-    """Writes one message as a stream; see `invcheck.faces.wire.dialect.Encoder`."""
+    """Writes one message as a stream; see `invcheck.wire.dialect.Encoder`."""
 
     def __init__(self, body: Mapping[str, Json], request_id: str, usage: Usage | None) -> None:
         self._body, self._request_id, self._usage = body, request_id, usage

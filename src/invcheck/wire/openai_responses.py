@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from invcheck.faces.wire.dialect import arguments_of, merged, refuse_error, text_of
-from invcheck.faces.wire.openai_items import Items, body_of, usage_said
-from invcheck.faces.wire.openai_stream import ResponseStream
-from invcheck.faces.wire.openai_words import error_of
-from invcheck.faces.wire.sse import Event
 from invcheck.vocabulary import Block, Fault, Json, Refusal, Reply, Text, Thinking, ToolCall, Usage
+from invcheck.wire.dialect import arguments_of, merged, refuse_error, text_of
+from invcheck.wire.openai_items import Items, body_of, usage_said
+from invcheck.wire.openai_stream import ResponseStream
+from invcheck.wire.openai_words import error_of
+from invcheck.wire.sse import Event
 
 _ENDS = ("response.completed", "response.incomplete")
 _APPS_OWN = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from invcheck.faces.wire.dialect import CREATED, named, suffix
-from invcheck.faces.wire.openai_words import model_of, usage_of, usage_read
 from invcheck.vocabulary import Block, Json, Refusal, Reply, Text, Thinking, ToolCall, ToolPart, Usage
+from invcheck.wire.dialect import CREATED, named, suffix
+from invcheck.wire.openai_words import model_of, usage_of, usage_read
 
 _PREFIX: Mapping[str, str] = {"message": "msg", "reasoning": "rs", "function_call": "fc"}
 

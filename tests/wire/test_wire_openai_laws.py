@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from invcheck.delivery import chunks
-from invcheck.faces.wire.dialect import Dialect, merged
-from invcheck.faces.wire.openai_chat import openai_chat
-from invcheck.faces.wire.openai_responses import openai_responses
-from invcheck.faces.wire.sse import Event, frame, parse
 from invcheck.vocabulary import Block, Framing, Refusal, Reply, Text, Thinking, ToolCall, Usage
+from invcheck.wire.dialect import Dialect, merged
+from invcheck.wire.openai_chat import openai_chat
+from invcheck.wire.openai_responses import openai_responses
+from invcheck.wire.sse import Event, frame, parse
 
 KEY = "req_0123456789abcdef_0"
 STREAMED = {"model": "m", "stream": True, "stream_options": {"include_usage": True}}

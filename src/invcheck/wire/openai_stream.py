@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from invcheck.faces.wire.dialect import named, text_of, unsaid
-from invcheck.faces.wire.openai_items import begun, body_of, closed, opened, part_of
-from invcheck.faces.wire.openai_words import error_of
-from invcheck.faces.wire.sse import Event
 from invcheck.vocabulary import Block, Chunk, Fault, Json, Refusal, Reply, Text, Thinking, ToolCall, ToolPart
+from invcheck.wire.dialect import named, text_of, unsaid
+from invcheck.wire.openai_items import begun, body_of, closed, opened, part_of
+from invcheck.wire.openai_words import error_of
+from invcheck.wire.sse import Event
 
 _Texts: TypeAlias = type[Text] | type[Refusal] | type[Thinking]
 _STEMS: Mapping[type[Block], str] = {Text: "output_text", Refusal: "refusal", Thinking: "reasoning_summary_text"}

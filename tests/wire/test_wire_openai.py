@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from invcheck import Chunk, Fault, Reply, Text, Thinking, ToolCall, Usage, faults
-from invcheck.faces.wire.dialect import Dialect, unsaid
-from invcheck.faces.wire.openai_chat import openai_chat
-from invcheck.faces.wire.openai_responses import openai_responses
-from invcheck.faces.wire.sse import Event
 from invcheck.replies import call_id
 from invcheck.vocabulary import Refusal, ToolPart
+from invcheck.wire.dialect import Dialect, unsaid
+from invcheck.wire.openai_chat import openai_chat
+from invcheck.wire.openai_responses import openai_responses
+from invcheck.wire.sse import Event
 
 KEY = "req_0123456789abcdef_0"
 ASKED = {"model": "gpt-x"}

@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from invcheck.faces.wire.dialect import CREATED, arguments_of, merged, named, refuse_error, suffix, text_of, unsaid
-from invcheck.faces.wire.openai_words import error_of, model_of, usage_of, usage_read
-from invcheck.faces.wire.sse import Event
 from invcheck.vocabulary import Block, Chunk, Fault, Json, Refusal, Reply, Text, Thinking, ToolCall, ToolPart, Usage
+from invcheck.wire.dialect import CREATED, arguments_of, merged, named, refuse_error, suffix, text_of, unsaid
+from invcheck.wire.openai_words import error_of, model_of, usage_of, usage_read
+from invcheck.wire.sse import Event
 
 _NAMES = ("prompt", "completion")
 _FIELDS: Mapping[type[Block], str] = {Text: "content", Thinking: "reasoning_content", Refusal: "refusal"}

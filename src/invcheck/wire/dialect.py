@@ -6,9 +6,9 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from invcheck.faces.wire.sse import Event
 from invcheck.replies import arguments_text, call_id
 from invcheck.vocabulary import Block, Chunk, Fault, Json, Reply, ToolCall, ToolPart, Usage
+from invcheck.wire.sse import Event
 
 CREATED = 1_893_456_000
 """When every reply was made: 2030-01-01T00:00:00Z, where the sandbox's clock starts, in seconds of Unix time."""

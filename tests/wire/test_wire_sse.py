@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invcheck.faces.wire.sse import Event, frame, parse
 from invcheck.vocabulary import Framing
+from invcheck.wire.sse import Event, frame, parse
 
 # the standard's own examples (WHATWG HTML §9.2.6), with what it says each of them dispatches
 STANDARD = {

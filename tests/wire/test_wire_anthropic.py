@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invcheck.faces.wire.anthropic_messages import anthropic_messages
-from invcheck.faces.wire.sse import Event, frame, parse
 from invcheck.faults import completed
 from invcheck.freeze import frozen
 from invcheck.vocabulary import Block, Chunk, Fault, Framing, Refusal, Reply, Text, Thinking, ToolCall, ToolPart, Usage
+from invcheck.wire.anthropic_messages import anthropic_messages
+from invcheck.wire.sse import Event, frame, parse
 
 ID = "req_0123456789abcdef_0"
 BODY = {"model": "claude-x", "stream": True}

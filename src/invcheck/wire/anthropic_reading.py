@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from invcheck.faces.wire.dialect import arguments_of, refuse_error
-from invcheck.faces.wire.sse import Event
 from invcheck.freeze import frozen
 from invcheck.vocabulary import Block, Json, Refusal, Reply, Text, Thinking, ToolCall, Usage
+from invcheck.wire.dialect import arguments_of, refuse_error
+from invcheck.wire.sse import Event
 
 STOPS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
 """Our finish reasons, where Anthropic has another word for them."""
