@@ -256,6 +256,50 @@ def test_a_sleep_of_nothing_lets_others_go_first(schedules: Schedules) -> None:
         assert record.clock.elapsed >= 0.5  # type: ignore[union-attr]  # as above
 
 
+def test_who_sleeps_for_nothing_lets_calls_go_first(schedules: Schedules) -> None:
+    """A loop that polls until another thread has its answer ends at once, after as many sleeps each time."""
+
+    def app(record: Record) -> None:
+        answers: list[bool] = []
+        other = thread(lambda: answers.append(record.turns.taken("only")))
+        other.start()
+        while not answers:
+            time.sleep(0)
+        other.join()
+
+    seen = {(record.clock.elapsed, *record.waits) for _, record in schedules(app, SCHEDULES)}  # type: ignore[union-attr]  # as above
+    assert len(seen) == 1
+    assert seen.pop()[0] == 0
+
+
+def test_alone_a_loop_of_sleeps_for_nothing_ends() -> None:
+    """It waits for a time, which its reads of the clock bring nearer; the sleeps do not make them forgotten."""
+    with box.trial(Record()):
+        until = time.monotonic() + 0.01
+        while time.monotonic() < until:
+            time.sleep(0)
+
+
+def test_time_that_passes_a_thread_out_of_sight_is_noted() -> None:
+    """Once, with the place where the thread is: what it does meanwhile has no order."""
+    gate = threading.Lock()
+    gate.acquire()
+
+    def waits_out_of_sight() -> None:
+        gate.acquire()
+
+    record = Record()
+    with box.trial(record):
+        other = thread(waits_out_of_sight)
+        other.start()
+        time.sleep(1)
+        time.sleep(1)
+        gate.release()
+        other.join()
+        time.sleep(1)
+    assert record.ambient == {("unseen wait", "tests/sandbox/test_sandbox_scheduler.py:waits_out_of_sight"): 1}
+
+
 def test_a_thread_in_a_lock_stops_nobody() -> None:
     """What is stuck out of sight is left out after a while: sleeps then pass, and who holds the lock goes on."""
     lock, order = threading.Lock(), []

@@ -66,21 +66,55 @@ def test_a_thread_that_sleeps_with_a_limit_is_looked_at_for_longer() -> None:
     looked(lambda: lock.acquire(timeout=60), looks)
 
 
-def test_a_thread_at_work_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """But not for ever: some threads never wait."""
+def test_a_thread_that_computes_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For longer than one that looks round, since its end is near; but not for ever: some threads never wait."""
+    monkeypatch.setattr(unseen, "PATIENCE", 0.1)
     stop: list[bool] = []
 
-    def works() -> None:
+    def computes() -> None:
         while not stop:
             sum(range(100))
 
     def looks(look: Look, _known: unseen.Unseen, _ident: int) -> None:
-        assert all(look() for _ in range(10))
-        monkeypatch.setattr(unseen, "PATIENCE", 0.0)
-        assert look() is False
-        stop.append(True)
+        try:
+            began = clock.real_monotonic()
+            while clock.real_monotonic() - began < 0.3:
+                assert look() is True
+            monkeypatch.setattr(unseen, "LIMIT", 0.0)
+            assert look() is False
+        finally:
+            stop.append(True)
 
-    looked(works, looks)
+    looked(computes, looks)
+
+
+@pytest.mark.parametrize("native", [None, -1])
+def test_a_thread_that_looks_round_is_waited_for_as_long_as_patience_lasts(native: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes next to no processor time; where the kernel does not tell, that is all there is as well."""
+    monkeypatch.setattr(unseen, "PATIENCE", 0.4)
+    stop: list[bool] = []
+
+    def rounds() -> None:
+        while not stop:
+            clock.real_sleep(0.01)
+
+    def looks(look: Look, _known: unseen.Unseen, _ident: int) -> None:
+        try:
+            assert until(look, False) >= 1
+        finally:
+            stop.append(True)
+
+    looked(rounds, looks, native)
+
+
+def test_who_is_told_of_is_told_of_once() -> None:
+    """Until it has been in a wait of ours again."""
+    known = unseen.Unseen()
+    known.works(-1, None)
+    assert known.untold([-1, -2]) == [-1, -2]
+    assert known.untold([-1]) == []
+    known.forget(-1)
+    assert known.untold([-1, -2]) == [-1]
 
 
 def test_a_thread_that_the_kernel_does_not_tell_of_is_known_by_its_place() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
+from threading import Thread
 from types import CodeType, FrameType, TracebackType
 
 from invcheck import record
@@ -63,6 +64,18 @@ def innermost(trace: TracebackType | None) -> tuple[str, int] | None:
             found = where, trace.tb_lineno
         trace = trace.tb_next
     return found
+
+
+def place(frame: FrameType | None, thread: Thread | None) -> str:
+    """Say where a thread is: its innermost project call site, else its name, in which numbers say nothing.
+
+    >>> place(None, None)
+    'a thread'
+    """
+    found = nearest(frame)
+    if found:
+        return found[0]
+    return "".join("N" if sign.isdigit() else sign for sign in thread.name) if thread else "a thread"
 
 
 def read(source: str, frame: FrameType | None, through: Collection[object] = ()) -> None:

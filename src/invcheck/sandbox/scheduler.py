@@ -2,9 +2,10 @@
 
 Whoever comes to a wait of ours (a sleep, a condition, a queue, a join, an event loop with nothing to do, a call of a double)
 hands its turn on. Once every thread that can be seen waits, exactly one goes on: the one that waited longest of those whose
-wait is over; else the first call; else time moves to the earliest deadline, ties in the order in which the waits began. So
-the order of what threads do is the same each time. A thread that is stuck in something that cannot be seen is left out
-after a while (`unseen`): sleeps then pass as if it were not there, and timeouts take real time.
+wait is over; else the first call; else who sleeps for nothing; else time moves to the earliest deadline, ties in the order in
+which the waits began. So the order of what threads do is the same each time. A thread that is stuck in something that cannot
+be seen is left out after a while (`unseen`): sleeps then pass as if it were not there, which is noted, and timeouts take real
+time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from _thread import _count as other_threads
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from invcheck.sandbox import clock, serving
+from invcheck.sandbox import ambient, clock, serving
 from invcheck.sandbox.unseen import Unseen
 
 _FIRST, _TIMED, _UNTIMED, _NO_TRIAL = 0.0002, 0.002, 0.02, 0.1  # real seconds between two looks round of who waits
@@ -60,10 +61,11 @@ class Wait:
     """One thread in a wait of ours.
 
     ``over`` says whether what it waits for has come; ``seconds`` are virtual, and real as well where it is ``patient`` and a
-    thread is stuck; ``calls`` are served by its thread; ``held`` says what else keeps time from moving for it.
+    thread is stuck; ``calls`` are served by its thread; ``held`` says what else keeps time from moving for it. Who is ``last``
+    lets everybody else go first.
     """
 
-    __slots__ = ("calls", "deadline", "expires", "granted", "held", "late", "lock", "number", "over", "patient", "thread")
+    __slots__ = ("calls", "deadline", "expires", "granted", "held", "last", "late", "lock", "number", "over", "patient", "thread")
 
     def __init__(
         self,
@@ -72,10 +74,11 @@ class Wait:
         calls: Sequence[Call] = (),
         held: Callable[[bool], bool] = _never,
         patient: bool = False,
+        last: bool = False,
         thread: threading.Thread | None = None,
     ) -> None:
         self.over, self.held, self.patient, self.thread = over, held, patient, thread
-        self.calls = calls
+        self.calls, self.last = calls, last
         self.number = next(_numbers)
         self.deadline: int | None = None
         self.expires = float("inf")
@@ -162,8 +165,8 @@ class Scheduler:
         return thread in self._leaving or _ended(thread)
 
     def sleep(self, nanoseconds: int) -> None:
-        """Stay until that much time has passed."""
-        self.stay(Wait(), nanoseconds)
+        """Stay until that much time has passed; who sleeps for nothing goes on before time moves, after all who could go on now."""
+        self.stay(Wait(last=nanoseconds == 0), nanoseconds)
 
     def stay(self, wait: Wait, nanoseconds: int | None = None) -> bool:
         """Stay in a wait until it is this thread's turn; give whether what it waits for has come, rather than its deadline."""
@@ -183,30 +186,30 @@ class Scheduler:
         stuck = self._stuck()
         return None if stuck is None else self._next(stuck)
 
-    def _stuck(self) -> bool | None:
-        """Say whether any thread is stuck where it cannot be seen; None where one is at work."""
+    def _stuck(self) -> list[int] | None:
+        """Give the threads that are stuck where they cannot be seen; None where one is at work."""
         if threading._limbo or serving.busy():  # type: ignore[attr-defined]  # noqa: SLF001  # the first: threads that do not run yet
             return None
-        alive, stuck = _alive(), False
+        alive, stuck = _alive(), []
         self._strangers &= alive.keys()  # numbers of threads come again
         for ident, thread in alive.items():
             if ident in _waits or thread in self._leaving or not self.knows(ident):
                 continue
             if ident in _arriving or self._unseen.works(ident, thread.native_id):
                 return None
-            stuck = True
+            stuck.append(ident)
         if any(wait.thread and wait.thread.ident not in alive and not _ended(wait.thread) for wait in _waits.copy().values()):
             return None  # it is about to end, and who joins it to go on
         return stuck
 
-    def _next(self, stuck: bool) -> tuple[int, Wait] | None:
+    def _next(self, stuck: list[int]) -> tuple[int, Wait] | None:
         """Choose who goes on, and move time where nobody could otherwise."""
         waits = sorted(((ident, wait) for ident, wait in _waits.copy().items() if self.knows(ident)), key=lambda each: each[1].number)
-        held = {wait for _, wait in waits if wait.held(stuck)}  # asked before who is over: a job wakes its loop, and is done after
+        held = {wait for _, wait in waits if wait.held(bool(stuck))}  # asked before who is over: a job wakes its loop, and is done after
         for one in waits:
             wait = one[1]
             wait.late = wait.deadline is not None and wait.deadline <= self._clock.passed
-            if wait.late or wait.over():
+            if (wait.late and not wait.last) or wait.over():
                 return one
         called = chosen([call for _, wait in waits for call in wait.calls])
         if called is not None:
@@ -215,12 +218,21 @@ class Scheduler:
         if not timed:
             return None
         deadline, ident, wait = min(timed, key=lambda each: each[0])
-        stuck = stuck or self._clock.returned  # what the app left is not hurried
-        if wait in held or (stuck and wait.patient and clock.real_monotonic() < wait.expires):
+        slow = stuck or self._clock.returned  # what the app left is not hurried
+        if wait in held or (slow and wait.patient and clock.real_monotonic() < wait.expires):
             return None
+        self._pass(stuck)
         self._clock.reach(deadline)
         wait.late = True
         return ident, wait
+
+    def _pass(self, stuck: list[int]) -> None:
+        """Note the threads that time, or who sleeps for nothing, does not wait for."""
+        untold = self._unseen.untold(stuck)
+        if untold:
+            alive, frames = _alive(), sys._current_frames()  # noqa: SLF001  # its documented use
+            for ident in untold:
+                self._clock.past(ambient.place(frames.get(ident), alive.get(ident)))
 
 
 def _alive() -> dict[int, threading.Thread]:

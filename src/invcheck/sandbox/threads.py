@@ -136,16 +136,13 @@ def _spent(thread: threading.Thread | None) -> int:
     if thread is None:
         return 0  # no thread of Python's own: nobody knows
     try:
-        with open(f"/proc/self/task/{thread.native_id}/stat", encoding="utf-8") as file:  # noqa: PTH123  # no path is wanted
-            fields = file.read().rpartition(")")[2].split()
+        return unseen.spent(thread.native_id)
     except OSError:  # it has ended
         return sys.maxsize
-    return int(fields[11]) + int(fields[12])
 
 
 def _leave(record: Record, ident: int, thread: threading.Thread | None, frame: FrameType, spot: _Spot | None) -> None:
-    found = ambient.nearest(frame)
-    where = found[0] if found else "".join("N" if sign.isdigit() else sign for sign in thread.name) if thread else "a thread"
+    where = ambient.place(frame, thread)
     if spot is not None:
         _known.add(spot)
     if spot is not None and _daemon(ident):
