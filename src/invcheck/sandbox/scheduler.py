@@ -133,6 +133,8 @@ class Scheduler:
         self._strangers: set[int] = set()
         if other_threads():
             self._strangers |= _alive().keys() - _waits.keys() - {get_ident()}
+        self.older = set(sys._current_frames()) - _waits.keys() - {get_ident()} if other_threads() else set()  # noqa: SLF001  # as below
+        """Threads that were at something else when the trial began, also such as Python does not know, and are none of it."""
         self._leaving: set[threading.Thread] = set()
 
     def knows(self, ident: int) -> bool:
@@ -145,6 +147,7 @@ class Scheduler:
 
     def enter(self, ident: int, gate: Wait | None) -> None:
         """Begin a thread: at its gate, or as if it were not there where it has none."""
+        self.older.discard(ident)  # numbers of threads come again
         if gate is None:
             self._strangers.add(ident)
         else:
@@ -270,6 +273,11 @@ def rest(wait: Wait) -> bool:
             if outer is not None:
                 _waits[ident] = outer
     return not wait.late or wait.over()
+
+
+def older() -> set[int]:
+    """Give the threads that were at something else when the trial in hand began, and are none of it."""
+    return set() if _held is None else _held.older
 
 
 def current() -> Scheduler | None:

@@ -86,7 +86,7 @@ def _settle(record: Record) -> None:
 
 
 def _others() -> list[tuple[int, FrameType]]:
-    ours = {get_ident(), *serving.threads}
+    ours = {get_ident(), *serving.threads, *scheduler.older()}
     return [(ident, _seen(frame)) for ident, frame in sys._current_frames().items() if ident not in ours]  # noqa: SLF001  # its documented use
 
 
