@@ -73,20 +73,29 @@ def finding(error: InvcheckError, verdict: Verdict) -> Finding:
     )
 
 
-_STUMBLES = (ArithmeticError, AttributeError, ImportError, LookupError, NameError, RecursionError, TypeError, ValueError)
-"""What Python itself raises at a slip; other errors that no statement raised came through a library, or by ``throw``."""
+_THROWN = (RuntimeError,)
+"""What people throw into a generator where a lambda leaves no room for a statement."""
 
-
-_STUMBLES = (ArithmeticError, AttributeError, ImportError, LookupError, NameError, RecursionError, TypeError, ValueError)
-"""What Python itself raises at a slip; other errors that no statement raised came through a library, or by ``throw``."""
+_RAISING = ("invcheck.sources.steps", "invcheck.sources.outcomes")
+"""Where what the test wrote is raised: a step that is an exception, and an exception that a fake gives."""
 
 
 def unmeant(error: BaseException) -> bool:
-    """Say whether no ``raise`` raised an error: an attribute that is missing, say, in a fake that nobody meant to fail."""
-    if error.__traceback__ is None or not isinstance(error, _STUMBLES):
+    """Say whether nothing of the test raised an error: a missing attribute or file, a library's refusal, a broken assert.
+
+    Meant is what a ``raise`` of the test's own code raises, also an SDK's error, and a step that is an exception.
+    """
+    if error.__traceback__ is None:
         return False
     trace = tail(error)
-    return opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] not in ("RAISE_VARARGS", "RERAISE")
+    frame = trace.tb_frame
+    raised = opname[frame.f_code.co_code[trace.tb_lasti]] in ("RAISE_VARARGS", "RERAISE")
+    if not raised:
+        return not isinstance(error, _THROWN) or isinstance(error, RecursionError) or isinstance(error.__cause__, StopIteration)
+    module = str(frame.f_globals.get("__name__"))
+    if module in _RAISING:
+        return False
+    return isinstance(error, AssertionError) or module.startswith("invcheck.") or frame.f_code.co_filename.startswith(_LIBRARIES)
 
 
 def stumbled(n: int, error: BaseException) -> Finding:

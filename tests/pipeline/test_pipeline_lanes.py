@@ -19,12 +19,13 @@ from invcheck.sandbox import box
 from invcheck.snapshot import snapshot
 
 SCHEDULES = 100
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def sandbox(tmp_path: Path) -> Iterator[None]:
-    """The sandbox of a worker, without its gate."""
-    box.install(tmp_path, armed=False)
+def sandbox() -> Iterator[None]:
+    """The sandbox of a worker, without its gate; as everywhere in a test process it is this project's."""
+    box.install(ROOT, armed=False)
     before = sys.getswitchinterval()
     yield
     sys.setswitchinterval(before)

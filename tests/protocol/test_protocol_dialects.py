@@ -211,3 +211,24 @@ def test_an_sdk_is_refused_what_its_provider_refuses() -> None:
     with testing():
         client = ScriptedModel("hello", relax=["no-messages"]).openai()
         assert client.chat.completions.create(**asked).choices[0].message.content == "hello"
+
+
+_SHAPES = {
+    "openai.chat": {"type": "function", "function": {"name": "s"}},
+    "openai.responses": {"type": "function", "name": "s", "parameters": {}},
+    "anthropic.messages": {"name": "s", "input_schema": {"type": "object"}},
+}
+_ASKED = {
+    "openai.chat": {"model": "m", "messages": [{"role": "user", "content": "hi"}]},
+    "openai.responses": {"model": "m", "input": "hi"},
+    "anthropic.messages": {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]},
+}
+
+
+@pytest.mark.parametrize("dialect", _SHAPES)
+@pytest.mark.parametrize("shape", _SHAPES)
+def test_a_tool_has_the_shape_of_its_dialect(dialect: str, shape: str) -> None:
+    """A tool as another dialect writes it offers nothing: every provider refuses it."""
+    found = complaints({**_ASKED[dialect], "tools": [_SHAPES[shape]]}, dialect=dialect)
+    fits = dialect == shape
+    assert ([each.rule for each in found] == []) is fits

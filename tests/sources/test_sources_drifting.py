@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 from collections.abc import Callable
 from typing import Any
@@ -138,13 +139,38 @@ def test_a_fake_that_fails_by_mistake_is_a_finding(build: Any) -> None:
 
 
 def test_an_error_that_a_fake_throws_is_meant() -> None:
-    """In a lambda people raise by throwing into a generator, and libraries raise in C code."""
+    """In a lambda people raise by throwing into a generator; a step may be an exception of any kind."""
     with testing():
-        double = ScriptedModel(lambda _: (_ for _ in ()).throw(RuntimeError("boom")), lambda _: open("/nowhere"))  # noqa: PTH123, SIM115  # what is opened is not there
-        with pytest.raises(RuntimeError):
-            double("x")
-        with pytest.raises(OSError, match="No such file"):
-            double("x")
+        double = ScriptedModel(lambda _: (_ for _ in ()).throw(RuntimeError("boom")), KeyError("x"), AssertionError, OSError)
+        for kind in (RuntimeError, KeyError, AssertionError, OSError):
+            with pytest.raises(kind):
+                double("x")
+
+
+def _asserts(request: Any) -> None:
+    assert request["prompt"] == "other"
+
+
+@pytest.mark.parametrize(
+    "fake",
+    [
+        lambda _: open("/nowhere"),  # noqa: PTH123, SIM115  # what is opened is not there
+        lambda _: os.environ["INVCHECK_NOWHERE"],
+        lambda _: json.loads("not json"),
+        lambda _: random.Random(1).choice([]),
+        lambda _: next(iter([])),
+        lambda request: request.update(x=1),
+        _asserts,
+    ],
+)
+def test_what_fails_of_itself_in_a_fake_is_a_finding(fake: Any) -> None:
+    """A file that is not there, a library's refusal, an empty iterator, a frozen request, a broken assert: nobody raised them."""
+    record = Record()
+    with opened(record):
+        double = ScriptedModel(fake)
+        with pytest.raises(Exception, match=r".*"):
+            double("q")
+    assert [(finding.code, finding.verdict) for finding in record.findings()] == [("DOUBLE_RAISED", Verdict.ERRORED)]
 
 
 def test_a_fake_may_answer_with_a_fault_or_raise() -> None:

@@ -84,7 +84,7 @@ DELIVERY = ("cut", "truncated", "stream-error", "stall")
 
 _STATUSES = range(200, 600)  # an informational one comes before the answer
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_FIELD = re.compile(r"([\x21-\x7e\x80-\xff]([\x20\x09\x21-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?")
+_FIELD = re.compile(r"([\x21-\x7e]([\x20\x09\x21-\x7e]*[\x21-\x7e])?)?")  # no client takes what RFC 9110 calls obsolete
 
 
 def known(kind: object) -> None:

@@ -65,8 +65,27 @@ def demanded(plain: Mapping[str, Json], dialect: str) -> list[Complaint]:
         found.append(
             Complaint("no-messages", path, f"there are no messages at {path}", "a list of at least one message", show(messages, 40))
         )
+    found += _tools(plain.get("tools"), dialect)
     system = plain.get("system")
     return found + (_texts(system, "$.system", demands) if demands.blank and system != [] else [])
+
+
+def _tools(tools: Json, dialect: str) -> list[Complaint]:
+    """Say which tools have no name where the dialect has it: those of another dialect are refused by every provider."""
+    found = []
+    for at, tool in enumerate(tools if isinstance(tools, list) else ()):
+        kind = tool.get("type") if isinstance(tool, dict) else None
+        if not isinstance(tool, dict) or kind not in (None, "function", "custom" if dialect == "anthropic.messages" else None):
+            continue  # hosted tools have names of their own
+        if kind is None and dialect != "anthropic.messages":
+            found.append(_missing(f"$.tools[{at}].type", tool, "type"))
+            continue
+        key = "function" if dialect == "openai.chat" else "name"
+        holder = tool.get(key) if key == "function" else tool
+        named = isinstance(holder, dict) and isinstance(holder.get("name"), str)
+        if not named or (dialect == "anthropic.messages" and kind == "function"):
+            found.append(_missing(f"$.tools[{at}].{'function.name' if key == 'function' else 'name'}", tool, key))
+    return found
 
 
 def _stored(plain: Mapping[str, Json], key: str) -> bool:
