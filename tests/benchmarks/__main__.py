@@ -16,9 +16,9 @@ sys.path.insert(0, str(HERE))
 
 import doubles as double  # noqa: E402  # the rows are scripts that stand beside each other
 import drift  # noqa: E402  # as above
+import sdks as sdk  # noqa: E402  # as above
 import starts as start  # noqa: E402  # as above
 import unrelated  # noqa: E402  # as above
-import wire as wires  # noqa: E402  # as above
 from gen import write  # noqa: E402  # the rows are scripts that stand beside each other
 from processes import Run, pairs, run  # noqa: E402  # as above
 from verify import verify  # noqa: E402  # as above
@@ -94,7 +94,7 @@ def plugs(folder: Path, _: int, times: int) -> bool:
 
 def wire(_: Path, size: int, times: int) -> bool:
     """Hold a double behind an SDK's client against a canned body behind the same."""
-    return wires.measure(min(size, 1_000), min(times, 5))
+    return sdk.measure(min(size, 1_000), min(times, 5))
 
 
 BENCHMARKS = {"judge": judge, "drift": drifts, "doubles": doubles, "starts": starts, "plugin": plugs, "wire": wire, "all": every}

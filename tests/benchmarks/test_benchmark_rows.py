@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 DRIFT = Path(__file__).parent / "drift.py"
-WIRE = Path(__file__).parent / "wire.py"
+WIRE = Path(__file__).parent / "sdks.py"
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])

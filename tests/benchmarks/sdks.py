@@ -1,6 +1,6 @@
 """One row of the wire benchmark: N chat completions through OpenAI's client, over a canned body or over a double.
 
-`wire.py mock|double whole|stream N`: the same client, HTTP library and bytes; what differs is who answers.
+`sdks.py mock|double whole|stream N`: the same client, HTTP library and bytes; what differs is who answers.
 """
 
 from __future__ import annotations
