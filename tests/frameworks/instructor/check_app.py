@@ -12,8 +12,8 @@ from invcheck import Calls, Contains, Equals, Fault, Reply, ScriptedModel, ToolC
 LIMITED = Fault("rate-limit", retry_after=20)
 
 
-def stock(left: object) -> Reply:
-    return Reply((ToolCall("Stock", {"sku": "A-17", "left": left}),), finish="tool_calls")
+def stock(left: object, tool: str = "Stock") -> Reply:
+    return Reply((ToolCall(tool, {"sku": "A-17", "left": left}),), finish="tool_calls")
 
 
 @check(
@@ -31,6 +31,6 @@ def a_429_is_waited_for_and_a_wrong_answer_is_told(trial: Trial) -> dict[str, An
 
 @check(expect=[Calls(attempted=2, served=1, failed=1), Waits([20]), Equals("$.output[-1]", {"sku": "A-17", "left": 3})])
 async def the_answer_arrives_in_parts(trial: Trial) -> list[dict[str, Any]]:
-    double = ScriptedModel(LIMITED, stock(3))
+    double = ScriptedModel(LIMITED, stock(3, tool="PartialStock"))  # the name that instructor offers for parts
     parts = await extract_in_parts("We have three of A-17.", from_openai(double.async_openai()))
     return [part.model_dump() for part in parts]
