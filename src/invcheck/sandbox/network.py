@@ -13,7 +13,7 @@ from _thread import get_ident
 from collections.abc import Callable
 from sys import _getframe as frame_at
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from invcheck import record
 from invcheck.canonical import packed, unpacked
@@ -196,18 +196,33 @@ JUDGES: dict[str, Callable[..., tuple[str, int | None] | None]] = {
 """What judges the arguments of each audit event: what was wanted, or None where it may pass."""
 
 
-def _refuse(event: str, host: str, port: int | None) -> None:
-    frame: FrameType | None = frame_at(2)
+def holds() -> bool:
+    """Whether an attempt to leave the sandbox would be refused now."""
+    return bool(_armed) or (_armed is False and record.current() is not None)
+
+
+def refuse(
+    wanted: str, *, host: str, port: int | None = None, via: str, why: str = _WHY, hint: str | None = None, frame: FrameType | None
+) -> NoReturn:
+    """Note an attempt to leave the sandbox, then raise NetworkBlocked: one that no audit event shows, or none that reads well.
+
+    ``via`` is named where no library of the project's own choice stands between it and ``frame``, which asked. A ``hint``
+    of its own goes along in the note.
+    """
     found = ambient.nearest(frame)
     where, line = found or ("(outside the project)", None)
-    target = host if port is None else f"[{host}]:{port}" if ":" in host and not host.startswith("unix:") else f"{host}:{port}"
-    via = _via(frame) or event
-    breach = {"wanted": target, "host": host, "port": port, "via": via, "where": where, "line": line, "thread": _thread(), "count": 1}
+    breach: dict[str, Json] = {"wanted": wanted, "host": host, "port": port, "via": _via(frame) or via}
+    breach |= {"where": where, "line": line, "thread": _thread(), "count": 1, **({"hint": hint} if hint else {})}
     _write(breach)
     _enter(breach)
     site = where if line is None else f"{where}, line {line}"
+    raise NetworkBlocked(f"{wanted} was wanted, through {breach['via']}\n  who: {site}\n  why: {why}\n  hint: {hint or HINT}", **breach)
+
+
+def _refuse(event: str, host: str, port: int | None) -> NoReturn:
+    target = host if port is None else f"[{host}]:{port}" if ":" in host and not host.startswith("unix:") else f"{host}:{port}"
     why = f"{_WHY}, and nothing inside the sandbox listens there" if listeners.loopback(host) else _WHY
-    raise NetworkBlocked(f"{target} was wanted, through {via}\n  who: {site}\n  why: {why}\n  hint: {HINT}", **breach)
+    refuse(target, host=host, port=port, via=event, why=why, frame=frame_at(2))
 
 
 def _write(note: dict[str, Json]) -> None:
