@@ -217,7 +217,7 @@ def test_a_plan_tells_what_it_starts_and_lists() -> None:
     """Started counts this shard's cases and trials and the whole plan's; a listing shows the case's place or the check's."""
     case = Case("x", place=Place("cases.jsonl", 3))
     plan = _plan.plan([replace(CHECKS[2], cases=(case, Case("y")), runs=5)], replace(OPTIONS, shard=(1, 1), seed=9))
-    assert plan.started("namespaces", None) == Started(2, 10, 9, (1, 1), 2, plan.digest, "namespaces", None)
+    assert plan.started("K1", None) == Started(2, 10, 9, (1, 1), 2, plan.digest, "K1", None)
     assert plan.listed() == (
         Listed("checks/deep/check_triage.py::labels", "x", Place("cases.jsonl", 3), 5, ("triage",)),
         Listed("checks/deep/check_triage.py::labels", "y", Place("checks/deep/check_triage.py", 1, 1), 5, ("triage",)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -17,8 +18,15 @@ from invcheck.vocabulary import Finding, Json, Verdict
 if TYPE_CHECKING:
     from os import PathLike
 
-LAYER = "in-process"
-"""What holds here: a runner's process cannot be confined once it has imported the user's code."""
+
+def layer() -> str:
+    """Say what holds here: the tier of a runner that was started confined; one that was not cannot be confined any more.
+
+    >>> layer()
+    'in-process'
+    """
+    return os.environ.get("INVCHECK_ISOLATED", "in-process")
+
 
 _UNUSED = ("allow", "fail")
 
@@ -149,6 +157,6 @@ def told(findings: Iterable[Finding]) -> str:
     for each in findings:
         times = f" ({each.count} times)" if each.count > 1 else ""
         lines.append(f"{each.code}: {each.message}{times}")
-        shown = (("expected", each.expected), ("got", each.got), ("gate", LAYER if each.code == "NETWORK" else None), ("hint", each.hint))
+        shown = (("expected", each.expected), ("got", each.got), ("gate", layer() if each.code == "NETWORK" else None), ("hint", each.hint))
         lines += [f"  {label:<10}{text}" for label, text in shown if text is not None]
     return "\n".join(lines)

@@ -16,8 +16,8 @@ from invcheck.vocabulary import Place, Result, Verdict
 KEPT, BROKEN, USAGE, UNEVALUATED, REFUSED, EMPTY, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 """The exit statuses; nothing but a broken claim is 1."""
 
-NAMESPACES = "namespaces"
-"""The name of the layer in which the kernel itself keeps a trial off the network."""
+SOFT = "soft"
+"""The tier of the gate in which the kernel does not keep a trial off the network."""
 
 
 def worst(statuses: Iterable[int]) -> int:

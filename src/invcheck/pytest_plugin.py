@@ -90,16 +90,34 @@ def _fixture_asks(item: pytest.Item) -> bool:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer the gate for the whole run."""
+    """Offer the gate for the whole run, in this process or with the kernel's walls around all of it."""
     text = "cut the network in every test, and fail the test that reaches for it (invcheck)"
-    parser.getgroup("invcheck").addoption("--invcheck-gate", action="store_true", default=False, help=text)
+    walls = "the same behind the kernel's walls: pytest is run once more, confined as the workers of `invcheck run` are"
+    group = parser.getgroup("invcheck")
+    group.addoption("--invcheck-gate", action="store_true", default=False, help=text)
+    group.addoption("--invcheck-isolate", action="store_true", default=False, help=walls)
     parser.addini("invcheck_gate", text, type="bool", default=False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Run pytest once more, confined, where that is asked for; this process then only supervises it."""
+    if not config.getoption("invcheck_isolate") or "INVCHECK_ISOLATED" in os.environ:
+        return None
+    from invcheck._isolate import isolate  # noqa: PLC0415  # an unrelated suite never gets here
+    from invcheck.errors import Refused  # noqa: PLC0415  # likewise
+
+    try:
+        return isolate(("-m", "pytest", *map(str, config.invocation_params.args)), str(config.rootpath))
+    except Refused as error:
+        raise pytest.UsageError(f"{error.message}\n  hint: {error.hint}") from None
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Know the marker; with the gate for all, put the sandbox in place before test modules are imported."""
     config.addinivalue_line("markers", MARKER)
-    config.stash[_GATE] = gate = bool(config.getoption("invcheck_gate") or config.getini("invcheck_gate"))
+    wanted = ("invcheck_gate", "invcheck_isolate")
+    config.stash[_GATE] = gate = any(map(config.getoption, wanted)) or bool(config.getini("invcheck_gate"))
     if gate:
         from invcheck import _guard  # noqa: PLC0415  # as above
 
@@ -108,7 +126,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say which layer of the gate holds, where it was asked for."""
-    return "invcheck: gate in-process (the kernel's gate holds under `invcheck run` alone)" if config.stash[_GATE] else None
+    if not config.stash[_GATE]:
+        return None
+    tier = os.environ.get("INVCHECK_ISOLATED")
+    return f"invcheck: gate {tier}" if tier else "invcheck: gate in-process (--invcheck-isolate puts the kernel's around it)"
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:

@@ -27,7 +27,7 @@ def broken_run() -> list[Event]:
         Result("checks/a.yaml::adds", "one", Place("checks/a.yaml", 1, 1), 0, 4, {"kept": 4}, Verdict.KEPT),
         Result("checks/a.yaml::adds", "two", Place("checks/a.yaml", 1, 1), 0, 4, {"kept": 2, "broken": 2}, Verdict.BROKEN, (finding,)),
     ]
-    started = Started(2, 8, 0, None, 2, "p" * 64, "namespaces", None)
+    started = Started(2, 8, 0, None, 2, "p" * 64, "K1", None)
     return [started, *(CaseDone(n, result) for n, result in enumerate(results)), Ended(summarise(results))]
 
 

@@ -18,7 +18,7 @@ Said = Callable[..., tuple[int, str, str]]
 
 PROBLEM = CheckFileError("unknown key 'expct'", code="UNKNOWN_KEY", place=Place("checks/b.yaml", 2, 1), hint="did you mean 'expect'?")
 SPOKEN = "UNKNOWN_KEY  checks/b.yaml:2:1: unknown key 'expct'\n  hint: did you mean 'expect'?\n"
-COUNTED = "0 cases. 1 problem with what was asked for. Seed 0, gate namespaces.\n"
+COUNTED = "0 cases. 1 problem with what was asked for. Seed 0, gate K1.\n"
 
 
 def unusable(fake: Any) -> None:

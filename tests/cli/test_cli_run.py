@@ -33,7 +33,7 @@ BROKEN  checks/a.yaml::adds[two]
     replay    invcheck run 'checks/a.yaml::adds[two]' --seed 3 --runs 1
 
 """
-SUMMARY = "2 cases: 1 kept, 1 broken. 2 of 8 trials broken. Seed 0, gate namespaces.\n"
+SUMMARY = "2 cases: 1 kept, 1 broken. 2 of 8 trials broken. Seed 0, gate K1.\n"
 ANNOTATION = (
     "::error file=checks/a.yaml,line=9,col=5,title=checks/a.yaml%3A%3Aadds[two]::EQUALS  equals: of=$.output to=1"
     "%0Aexpected  1%0Agot       2%0Apath      $.output%0Atrials    2 of 4, first with seed 3%0Aplace     checks/a.yaml:9:5"
@@ -63,7 +63,7 @@ def test_a_broken_claim_is_told_on_stdout_and_is_status_1(said: Said, words: tup
 def test_a_green_run_is_status_0(said: Said, fake: Any) -> None:
     """Nothing broken is 0."""
     fake.events = [fake.events[0], fake.events[1], Ended(summarise([fake.events[1].result]))]
-    assert said("run", "-q") == (0, "1 case: 1 kept. 0 of 4 trials broken. Seed 0, gate namespaces.\n", "")
+    assert said("run", "-q") == (0, "1 case: 1 kept. 0 of 4 trials broken. Seed 0, gate K1.\n", "")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_an_error_that_ends_a_run_hides_no_problem(said: Said, fake: Any) -> Non
 def test_an_interrupted_run_reports_what_it_has(said: Said, fake: Any) -> None:
     """130, and the cases that were done are told, whether the pipeline ends in order or not."""
     fake.events, fake.error = fake.events[:2], KeyboardInterrupt()
-    stdout = "1 case: 1 kept. 0 of 4 trials broken. Interrupted. Seed 0, gate namespaces.\n"
+    stdout = "1 case: 1 kept. 0 of 4 trials broken. Interrupted. Seed 0, gate K1.\n"
     assert said("run", "-q") == (130, stdout, "")
     fake.events, fake.error = [*fake.events, Ended(summarise([fake.events[1].result], interrupted=True))], None
     assert said("run", "-q") == (130, stdout, "")
@@ -135,9 +135,9 @@ def test_an_interrupt_outside_of_a_run_is_130(said: Said, fake: Any, monkeypatch
 
 def test_a_run_without_the_kernels_gate_says_so(said: Said, fake: Any) -> None:
     """A banner on stderr names the reason and the way to refuse; -q leaves it to the summary line."""
-    fake.events[0] = Started(2, 8, 0, None, 2, "p", "in-process", "unshare is not permitted")
+    fake.events[0] = Started(2, 8, 0, None, 2, "p", "soft", "unshare is not permitted")
     status, stdout, stderr = said("run")
-    assert (status, stdout) == (1, (TABLE + FINDING + SUMMARY).replace("gate namespaces", "gate in-process"))
+    assert (status, stdout) == (1, (TABLE + FINDING + SUMMARY).replace("gate K1", "gate soft"))
     assert stderr == (
         "note: the kernel's gate does not stand here (unshare is not permitted): only Python's own ways out are cut\n"
         "  hint: --require-kernel refuses such a run\n"
@@ -151,7 +151,7 @@ def test_problems_are_reported_beside_results(said: Said, fake: Any) -> None:
     fake.events = [Problem(problem), fake.events[0], fake.events[1], Ended(summarise([fake.events[1].result], [problem]))]
     assert said("run", "-q") == (
         2,
-        "1 case: 1 kept. 0 of 4 trials broken. 1 problem with what was asked for. Seed 0, gate namespaces.\n",
+        "1 case: 1 kept. 0 of 4 trials broken. 1 problem with what was asked for. Seed 0, gate K1.\n",
         "CHECK_FILE  checks/b.yaml:2:1: unknown key 'expct'\n  hint: did you mean 'expect'?\n",
     )
 
@@ -268,12 +268,12 @@ def test_the_last_runs_failures_are_remembered(said: Said, fake: Any, project: P
     assert json.loads(remembered.read_text()) == {"invcheck": 1, "failed": ["checks/a.yaml::adds[two]"]}
     assert (project / ".invcheck" / ".gitignore").read_text() == "*\n"
     other = Result("b.yaml::x", "c", Place("b.yaml"), 0, 1, {"errored": 1}, Verdict.ERRORED)
-    fake.events = [Started(1, 1, 0, None, 1, "p", "namespaces"), CaseDone(0, other), Ended(summarise([other]))]
+    fake.events = [Started(1, 1, 0, None, 1, "p", "K1"), CaseDone(0, other), Ended(summarise([other]))]
     assert said("run", "--last-failed", "-q")[0] == 3
     assert fake.options.last_failed == ("checks/a.yaml::adds[two]",)
     assert json.loads(remembered.read_text())["failed"] == ["b.yaml::x[c]", "checks/a.yaml::adds[two]"]
     kept = Result("b.yaml::x", "c", Place("b.yaml"), 0, 1, {"kept": 1}, Verdict.KEPT)
-    fake.events = [Started(1, 1, 0, None, 1, "p", "namespaces"), CaseDone(0, kept), Ended(summarise([kept]))]
+    fake.events = [Started(1, 1, 0, None, 1, "p", "K1"), CaseDone(0, kept), Ended(summarise([kept]))]
     said("run")
     assert json.loads(remembered.read_text())["failed"] == ["checks/a.yaml::adds[two]"]
 

@@ -66,7 +66,7 @@ RESULTS = [
 
 
 def shard(folder: Path, name: str, part: tuple[int, int], *cases: int) -> None:
-    started = Started(len(cases), 2 * len(cases), 0, part, 2, "p", "namespaces")
+    started = Started(len(cases), 2 * len(cases), 0, part, 2, "p", "K1")
     events = [started, *(CaseDone(n, RESULTS[n]) for n in cases), Ended(summarise([RESULTS[n] for n in cases]))]
     (folder / name).write_text("".join(jsonlines.line(event) or "" for event in events))
 
@@ -82,7 +82,7 @@ def test_merge_makes_one_report_of_shards(said: Said, project: Path) -> None:
             "---------  -------  --------  ---------\n"
             "kept             1    0 of 2  0.yaml::x\n"
             "broken           1    1 of 2  1.yaml::x\n\n"
-            "2 cases: 1 kept, 1 broken. 1 of 4 trials broken. Seed 0, gate namespaces.\n"
+            "2 cases: 1 kept, 1 broken. 1 of 4 trials broken. Seed 0, gate K1.\n"
         ),
         "",
     )
@@ -241,7 +241,7 @@ from invcheck.events import CaseDone, Started
 from invcheck.vocabulary import Place, Result, Verdict
 
 def run(options, emit):
-    emit(Started(2, 2, 0, None, 2, "p", "namespaces"))
+    emit(Started(2, 2, 0, None, 2, "p", "K1"))
     emit(CaseDone(0, Result("a.yaml::x", "c", Place("a.yaml"), 0, 1, {"kept": 1}, Verdict.KEPT)))
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -331,7 +331,7 @@ class Terminal(io.StringIO):
         return True
 
 
-STARTED = Started(2, 400, 0, None, 2, "p", "namespaces")
+STARTED = Started(2, 400, 0, None, 2, "p", "K1")
 
 
 def test_a_long_run_shows_a_line_that_moves_and_goes() -> None:

@@ -62,7 +62,7 @@ def test_a_case_does_not_see_what_another_left_in_a_module(tmp_path: Path) -> No
     """Each case begins with the app's modules as they were imported; the trials of one case follow each other in one process."""
     _project(tmp_path, CHECKS)
     done = _run(tmp_path, "-q")
-    assert (done.returncode, done.stdout) == (0, "3 cases: 3 kept. 0 of 4 trials broken. Seed 0, gate namespaces.\n")
+    assert (done.returncode, done.stdout) == (0, "3 cases: 3 kept. 0 of 4 trials broken. Seed 0, gate K1.\n")
 
 
 def test_a_case_that_dies_takes_no_other_with_it(tmp_path: Path) -> None:

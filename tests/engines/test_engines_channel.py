@@ -91,7 +91,7 @@ def test_a_worker_with_threads_does_its_task_itself_and_is_spent(monkeypatch: py
     heard, speak = os.pipe()
     channel.write(ask, packed({"do": "look"}))
     os.close(ask)
-    monkeypatch.setattr(channel, "inherited", lambda: Inherited(-1, asked, speak, -1, -1, True, "/run/x"))
+    monkeypatch.setattr(channel, "inherited", lambda: Inherited(-1, asked, speak, -1, -1, -1, "K1", True, (), "/run/x"))
     monkeypatch.setattr(channel, "other_threads", lambda: 1)
     monkeypatch.setattr(stuck, "listener", lambda _frames: lambda _wanted: None)
 

@@ -1,7 +1,5 @@
 """Confined workers: what user code does to one of them costs its own task only, and nothing gets out."""
 
-import ctypes
-import fcntl
 import gc
 import importlib.util
 import os
@@ -19,9 +17,11 @@ from typing import Any
 
 import pytest
 
-from invcheck.engines import confine, confined, worker
+from invcheck.engines import confined, worker
 from invcheck.engines import stuck as stuck_module
 from invcheck.errors import InvcheckError, Refused
+from invcheck.gate import cell, confinement
+from invcheck.gate.tiers import Tier
 
 HERE = Path(__file__).parent
 PROGRAM = str(HERE / "worker_program.py")
@@ -61,7 +61,7 @@ def last(messages: Iterator[tuple[int, Any]]) -> dict[int, Any]:
 def namespaces() -> bool:
     """Whether this kernel lets us confine."""
     with pool() as made:
-        return made.layer == "namespaces"
+        return made.layer == "K1"
 
 
 needs_namespaces = pytest.mark.skipif(not namespaces(), reason="this kernel refuses namespaces")
@@ -131,7 +131,7 @@ def test_a_task_apart_is_a_process_of_its_own_and_dies_as_such() -> None:
 def test_a_task_for_a_worker_that_is_over_is_dropped(tmp_path: Path) -> None:
     """Writing to a worker that has just ended is no error: its end is found and told next."""
     null = os.open(os.devnull, os.O_WRONLY)
-    ended = worker.Worker(["-c", ""], str(ROOT), str(tmp_path), None, null)
+    ended = worker.Worker(["-c", ""], str(ROOT), str(tmp_path), cell.walls(Tier.SOFT), null)
     os.close(null)
     assert gone(ended.pid)
     ended.give(0, {"do": "echo"}, 0.0)
@@ -229,7 +229,7 @@ def test_no_descriptor_comes_along() -> None:
     with left, right, pool() as made:
         seen = last(made.run([{"do": "inside"}]))[0]["done"]
         assert not [link for link in seen["links"] if link.startswith("socket:")]
-        if made.layer == "namespaces":
+        if made.layer == "K1":
             assert seen["interfaces"] == ["lo"]
             assert seen["namespace"] != str(Path("/proc/self/ns/net").readlink())
 
@@ -333,32 +333,50 @@ def test_nothing_outlives_the_supervisor(name: str, code: int, tmp_path: Path) -
         assert not Path(folder).exists()
 
 
-def test_where_the_kernel_refuses_workers_run_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without namespaces the audit hook alone stands, the layer says so, and so does its reason in the kernel's words."""
+def refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that grants no namespace, as in a container without privileges."""
 
     def refuse(_flags: int) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(confine, "prepare", lambda: refuse)
-    with socket.create_server(("127.0.0.1", 0)) as judge, pool() as made:
-        assert (made.layer, made.reason) == ("in-process", "Operation not permitted (EPERM)")
+    monkeypatch.setattr(confinement, "prepare", lambda: refuse)
+
+
+def test_where_namespaces_are_refused_the_listener_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next tier holds: nothing of Python or C code reaches a listener outside, and the reason is in the kernel's words."""
+    refused(monkeypatch)
+    with socket.create_server(("127.0.0.1", 0)) as judge, pool(require_kernel=True) as made:
+        assert (made.tier, made.reason) == (Tier.K2, "K1: Operation not permitted (EPERM)")
+        judge.setblocking(False)
+        port = judge.getsockname()[1]
+        seen = last(made.run([{"do": "leak", "way": way, "port": port} for way in ("swallowed", "native", "program", "spawned")]))
+        assert len(seen[0]["done"]) == 1
+        with pytest.raises(BlockingIOError):
+            judge.accept()
+
+
+def test_without_any_wall_the_hook_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The soft tier says so; whoever requires the kernel gets a refusal with every tier's reason and no worker."""
+    with socket.create_server(("127.0.0.1", 0)) as judge, pool(tiers=[Tier.SOFT]) as made:
+        assert (made.layer, made.reason) == ("soft", None)
         judge.setblocking(False)
         message = last(made.run([{"do": "leak", "way": "swallowed", "port": judge.getsockname()[1]}]))[0]
         assert len(message["done"]) == 1
         with pytest.raises(BlockingIOError):
             judge.accept()
-    with pool(require_kernel=True) as made, pytest.raises(Refused) as caught:
+    refused(monkeypatch)
+    with pool(require_kernel=True, tiers=[Tier.K1, Tier.SOFT]) as made, pytest.raises(Refused) as caught:
         made.layer  # noqa: B018  # asking starts a worker
     assert (caught.value.code, caught.value.exit) == ("GATE_REQUIRED", 4)
-    assert "Operation not permitted (EPERM)" in caught.value.message
+    assert "K1: Operation not permitted (EPERM)" in caught.value.message
 
 
 @needs_namespaces
 def test_the_layer_is_known_before_a_task() -> None:
     """For the banner; and it has no reason where there is nothing to explain."""
     with pool(require_kernel=True) as made:
-        assert (made.layer, made.reason) == ("namespaces", None)
-        assert (made.layer, made.reason) == ("namespaces", None)
+        assert (made.layer, made.reason) == ("K1", None)
+        assert (made.layer, made.reason) == ("K1", None)
 
 
 def test_a_worker_that_cannot_be_started_is_an_error(tmp_path: Path) -> None:
@@ -438,43 +456,9 @@ def test_sockets_of_daemons_are_not_there() -> None:
         assert _covered() == before
 
 
-@needs_namespaces
-@pytest.mark.parametrize("user", sorted({os.getuid(), 65534} if os.getuid() == 0 else {os.getuid()}))
-def test_a_folder_is_covered_for_every_user_and_only_where_nothing_needs_it(user: int) -> None:
-    """Neither needs privileges; a project below such a folder stays where it is, and a refusal is no error."""
-    unshare = confine.prepare()
-    assert fcntl.fcntl  # imported before: the other user may not read the interpreter's own files
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setresuid(user, user, user)
-            ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # whose files in /proc became another's with that
-            before = _covered()
-            if user:  # root may cover it for everybody
-                confine.cover([])
-            refused = _covered() == before
-            confine.enter(unshare)
-            confine.cover(["/run/project"])
-            kept = refused and _covered() == before
-            confine.cover([])
-            os._exit(0 if kept and _covered()[0] == [] and _covered() != before else 8)
-        finally:
-            os._exit(7)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
-def test_the_call_that_unshares_exists_on_every_python() -> None:
-    """From 3.12 on it is in os; before, it comes through ctypes and raises OSError alike (no flag has the top bit)."""
-    through = confine._through_ctypes()
-    with pytest.raises(OSError, match="Invalid argument"):
-        through(0x40)
-    assert callable(confine.prepare())
-
-
 def test_the_supervisors_clock_is_real() -> None:
     """The cap is real time, whatever a trial in the same process does."""
     assert abs(confined._now() - time.monotonic()) < 5
-    assert issubclass(worker.NotConfined, OSError)
 
 
 def test_a_worker_that_dies_while_it_idles_costs_no_task() -> None:

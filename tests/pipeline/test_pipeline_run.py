@@ -444,4 +444,4 @@ def test_a_pool_that_cannot_be_confined_is_refused_where_it_must_be(shop: Shop) 
     """--require-kernel runs under the kernel's walls or not at all: status 0 here, or 4 with the reason."""
     shop.write({"shop.py": APP, "checks/lost.yaml": cases("fine")})
     ran = shop.run("--require-kernel")
-    assert (ran.status, "gate namespaces" in ran.out) in {(0, True), (4, False)}
+    assert (ran.status, "gate K1" in ran.out) in {(0, True), (4, False)}

@@ -195,7 +195,7 @@ def test_the_gate_for_every_test(tests: Tests, how: str) -> None:
     args = {"option": ["--invcheck-gate"], "ini": [], "workers": ["--invcheck-gate", "-n", "2"]}[how]
     told = tests(EVERY, *args, ini=f"{ini}invcheck_gate = true\n" if how == "ini" else ini)
     assert told.outcomes == {"test_swallows": "failure", "test_quiet": "passed", "test_opts_out": "passed"}, told.text
-    assert "invcheck: gate in-process (the kernel's gate holds under `invcheck run` alone)" in told.text
+    assert "invcheck: gate in-process (--invcheck-isolate puts the kernel's around it)" in told.text
 
 
 CLOCK = """

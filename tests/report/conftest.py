@@ -40,7 +40,7 @@ def events() -> list[Event]:
     results = [BROKEN, KEPT, ERRORED]
     return [
         Problem(PROBLEM),
-        Started(3, 401, 0, None, 3, "9" * 64, "namespaces", None),
+        Started(3, 401, 0, None, 3, "9" * 64, "K1", None),
         Progress(200, 3),
         *(CaseDone(n, result) for n, result in enumerate(results)),
         Ended(summarise(results, [PROBLEM])),

@@ -53,7 +53,7 @@ def test_the_canonical_report_is_one_document_with_sorted_keys(report: Report) -
     assert json.loads(data)["status"] == 1
 
 
-@given(st.permutations(range(3)), st.sampled_from(["namespaces", "in-process"]), st.tuples(st.integers(1, 3), st.just(3)))
+@given(st.permutations(range(3)), st.sampled_from(["K1", "soft"]), st.tuples(st.integers(1, 3), st.just(3)))
 def test_the_canonical_report_forgets_order_layer_and_shards(order: list[int], layer: str, shard: tuple[int, int]) -> None:
     """Order of arrival, the gate's layer, its reason and shards leave no trace."""
     results = [Result(f"{n}.yaml::x", "c", Place(f"{n}.yaml", n), 0, 1, {"kept": 1}, Verdict.KEPT, extra={"n": n}) for n in range(3)]
@@ -61,7 +61,7 @@ def test_the_canonical_report_forgets_order_layer_and_shards(order: list[int], l
     problem = CheckFileError("x", place=Place("a.yaml", len(layer)))
     report = Report(Started(3, 3, 0, shard, 3, "", layer, layer), tuple(done), (problem, problem), summarise(results, [problem]))
     plain = Report(
-        Started(3, 3, 0, None, 3, "", "namespaces"),
+        Started(3, 3, 0, None, 3, "", "K1"),
         tuple(CaseDone(n, each) for n, each in enumerate(results)),
         (CheckFileError("x", place=Place("a.yaml")),),
         summarise(results),
@@ -98,7 +98,7 @@ def test_a_whole_report_and_its_stream_say_the_same(report: Report) -> None:
 
 def test_a_shards_header_reads_back() -> None:
     """A shard stays a pair."""
-    started = Started(1, 2, 3, (1, 2), 3, "p", "in-process", "no unshare")
+    started = Started(1, 2, 3, (1, 2), 3, "p", "soft", "no unshare")
     assert list(jsonlines.read([jsonlines.line(started) or ""], "x")) == [started]
 
 
@@ -268,7 +268,7 @@ def test_markdown_shows_what_is_not_kept(report: Report) -> None:
     assert text.startswith(
         "## invcheck: not kept\n\n"
         "3 cases: 1 kept, 1 broken, 1 errored. 3 of 401 trials broken, 1 errored. "
-        "1 problem with what was asked for. Seed 0, gate namespaces.\n\n"
+        "1 problem with what was asked for. Seed 0, gate K1.\n\n"
         "<pre>CHECK_FILE  checks/bad.yaml:2:1: unknown key &#x27;expct&#x27;\n  hint: did you mean &#x27;expect&#x27;?</pre>\n\n"
         "| verdict | broken | case |\n|---|---|---|\n"
         "| broken | 3 of 200 | checks/qa.yaml::answers\\[refund\\] |\n"
@@ -280,8 +280,8 @@ def test_markdown_shows_what_is_not_kept(report: Report) -> None:
 
 def test_markdown_of_a_green_run_is_its_summary() -> None:
     """Nothing but the one line."""
-    report = Report(Started(0, 0, 0, None, 0, "", "namespaces"), (), (), summarise([]))
-    assert markdown.encode(report) == b"## invcheck: kept\n\n0 cases. Seed 0, gate namespaces.\n"
+    report = Report(Started(0, 0, 0, None, 0, "", "K1"), (), (), summarise([]))
+    assert markdown.encode(report) == b"## invcheck: kept\n\n0 cases. Seed 0, gate K1.\n"
 
 
 @given(st.integers(0, 9_000))
@@ -294,7 +294,7 @@ def test_markdown_never_passes_its_limit_and_says_what_it_left_out(limit: int) -
         for n in range(12)
     ]
     report = Report(
-        Started(12, 12, 0, None, 12, "", "namespaces"), tuple(CaseDone(n, each) for n, each in enumerate(results)), (), summarise(results)
+        Started(12, 12, 0, None, 12, "", "K1"), tuple(CaseDone(n, each) for n, each in enumerate(results)), (), summarise(results)
     )
     whole, data = markdown.encode(report), markdown.encode(report, limit=limit)
     assert len(data) <= limit

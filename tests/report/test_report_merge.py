@@ -20,7 +20,7 @@ MISSING = CheckFileError("unknown key", place=Place("bad.yaml", 1))
 
 def shard(part: tuple[int, int] | None, *cases: int, seed: int = 0, plan: str = "p" * 64, total: int = 3, **end: bool) -> list[Event]:
     results = [RESULTS[n] for n in cases]
-    started = Started(len(cases), 2 * len(cases), seed, part, total, plan, "namespaces", None)
+    started = Started(len(cases), 2 * len(cases), seed, part, total, plan, "K1", None)
     return [started, *(CaseDone(n, RESULTS[n]) for n in cases), Ended(summarise(results, **end))]
 
 
@@ -55,9 +55,9 @@ def test_problems_of_all_shards_are_told_once() -> None:
 def test_layers_of_all_shards_are_told() -> None:
     """A merge of runs under different layers names both, with every reason."""
     two = shard((2, 2), 0, 2)
-    two[0] = replace(two[0], layer="in-process", layer_reason="no unshare")  # type: ignore[type-var]  # the header
+    two[0] = replace(two[0], layer="soft", layer_reason="no unshare")  # type: ignore[type-var]  # the header
     started = merge([(FIRST, shard((1, 2), 1)), (SECOND, two)]).started
-    assert (started.layer, started.layer_reason) == ("in-process, namespaces", "no unshare")
+    assert (started.layer, started.layer_reason) == ("K1, soft", "no unshare")
 
 
 def test_an_early_stop_in_one_shard_stops_the_whole() -> None:

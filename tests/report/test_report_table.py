@@ -47,7 +47,7 @@ CHECK_FILE  checks/bad.yaml:2:1: unknown key 'expct'
 """
 SUMMARY = (
     "\n3 cases: 1 kept, 1 broken, 1 errored. 3 of 401 trials broken, 1 errored. "
-    "1 problem with what was asked for. Seed 0, gate namespaces.\n"
+    "1 problem with what was asked for. Seed 0, gate K1.\n"
 )
 
 
@@ -95,35 +95,35 @@ def test_quiet_levels(report: Report) -> None:
 def test_a_green_run_is_a_table_and_one_honest_line() -> None:
     """Nothing broken is told as how many of how many trials were."""
     result = Result("checks/a.yaml::x", "1", Place("checks/a.yaml"), 7, 200, {"kept": 200}, Verdict.KEPT)
-    events: list[Event] = [Started(1, 200, 7, None, 1, "", "in-process"), CaseDone(0, result), Ended(summarise([result]))]
+    events: list[Event] = [Started(1, 200, 7, None, 1, "", "soft"), CaseDone(0, result), Ended(summarise([result]))]
     assert table.render(Report.of(events)) == (
         "verdict      cases    broken  check\n"
         "---------  -------  --------  ----------------\n"
         "kept             1  0 of 200  checks/a.yaml::x\n\n"
-        "1 case: 1 kept. 0 of 200 trials broken. Seed 7, gate in-process.\n"
+        "1 case: 1 kept. 0 of 200 trials broken. Seed 7, gate soft.\n"
     )
 
 
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({"shard": (1, 2)}, "1 case: 1 kept. 0 of 1 trial broken. Seed 0, shard 1/2, gate namespaces."),
-        ({"stopped": True}, "1 case: 1 kept. 0 of 1 trial broken. Stopped early, 2 more were planned. Seed 0, gate namespaces."),
-        ({"interrupted": True}, "1 case: 1 kept. 0 of 1 trial broken. Interrupted. Seed 0, gate namespaces."),
+        ({"shard": (1, 2)}, "1 case: 1 kept. 0 of 1 trial broken. Seed 0, shard 1/2, gate K1."),
+        ({"stopped": True}, "1 case: 1 kept. 0 of 1 trial broken. Stopped early, 2 more were planned. Seed 0, gate K1."),
+        ({"interrupted": True}, "1 case: 1 kept. 0 of 1 trial broken. Interrupted. Seed 0, gate K1."),
     ],
 )
 def test_the_summary_says_what_is_missing(change: dict[str, object], line: str) -> None:
     """A shard, an early stop and an interrupt are told."""
     result = Result("a.yaml::x", "1", Place("a.yaml"), 0, 1, {"kept": 1}, Verdict.KEPT)
-    started = Started(3, 3, 0, change.pop("shard", None), 3, "", "namespaces")  # type: ignore[arg-type]  # one field each
+    started = Started(3, 3, 0, change.pop("shard", None), 3, "", "K1")  # type: ignore[arg-type]  # one field each
     total = summarise([result], **change)  # type: ignore[arg-type]  # one field each
     assert explain.summary(Report(started, (CaseDone(0, result),), (), total)) == line
 
 
 def test_an_empty_shard_is_told_in_words() -> None:
     """A shard without a case says so, and how many the plan holds."""
-    report = Report(Started(0, 0, 7, (2, 3), 4, "", "namespaces"), (), (), summarise([]))
-    assert table.render(report) == "0 cases: the shard 2/3 holds none of 4. Seed 7, gate namespaces.\n"
+    report = Report(Started(0, 0, 7, (2, 3), 4, "", "K1"), (), (), summarise([]))
+    assert table.render(report) == "0 cases: the shard 2/3 holds none of 4. Seed 7, gate K1.\n"
 
 
 def test_a_run_without_any_event_is_an_interrupted_one() -> None:

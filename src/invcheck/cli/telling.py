@@ -10,7 +10,7 @@ from typing import TextIO
 from invcheck.cli import actions, console, exits, outputs
 from invcheck.cli.progress import ProgressLine
 from invcheck.errors import InvcheckError, Unevaluated
-from invcheck.events import NAMESPACES, UNEVALUATED, Event, Problem, Progress, Started, worst
+from invcheck.events import SOFT, UNEVALUATED, Event, Problem, Progress, Started, worst
 from invcheck.report import Report
 
 
@@ -29,7 +29,7 @@ class Telling:
         if isinstance(event, Progress):
             return
         self.events.append(event)
-        if isinstance(event, Started) and event.layer != NAMESPACES and self.verbosity >= 0:
+        if isinstance(event, Started) and event.layer == SOFT and self.verbosity >= 0:
             console.say(banner(event))
         if not self._streams and self.form != "jsonl":
             return

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from invcheck.engines import confine
-from invcheck.engines.worker import NotConfined, Worker
-from invcheck.errors import Refused
+from invcheck.engines.variant import PLAIN, Variant
+from invcheck.engines.worker import Worker
+from invcheck.errors import InvcheckError, Refused
+from invcheck.gate import cell
+from invcheck.gate.tiers import Tier
 from invcheck.vocabulary import Json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _LOOK_AGAIN = 50  # milliseconds, where the kernel cannot announce the end of a process
 _GRACE = 2_000  # milliseconds for idle workers to end by themselves
@@ -26,8 +26,9 @@ class Pool:
 
     ``entry`` is what follows the interpreter on the worker's command line; the program calls `channel.serve`. Workers
     run in the folder ``root``, by default the current one. ``cap_seconds`` is the real time in which a busy worker must
-    be heard of. With ``require_kernel`` a kernel that refuses the namespaces raises Refused, code GATE_REQUIRED. What
-    user code prints goes to the descriptor ``output``.
+    be heard of. The best of the ``tiers`` that the kernel grants holds for all of them; with ``require_kernel`` Refused,
+    code GATE_REQUIRED, is raised where that is the soft one. What user code prints goes to the descriptor ``output``.
+    A task's ``allow`` and ``flips`` are what its worker was started with: one of another variant never gets it.
     A pool is a context manager: at its end its workers and their folders are gone.
     """
 
@@ -40,13 +41,12 @@ class Pool:
         cap_seconds: float = 60.0,
         root: str | PathLike[str] | None = None,
         output: int = 2,
+        tiers: Sequence[Tier] = tuple(Tier),
     ) -> None:
         self._root = str(Path.cwd() if root is None else root)
         self._entry, self._jobs, self._require, self._cap, self._output = entry, max(1, jobs), require_kernel, cap_seconds, output
         self._workers: list[Worker] = []
-        self._reason: str | None = None
-        self._probed = False
-        self._unshare: Callable[[int], None] | None = None
+        self._tiers, self._refusals, self._granted = list(tiers), dict[Tier, str](), False
         self._folder: str | None = None
         self._started = 0
 
@@ -57,16 +57,27 @@ class Pool:
         self.close()
 
     @property
+    def tier(self) -> Tier:
+        """How far the kernel helps; a worker is started where none was yet."""
+        if not self._granted:
+            self._start(PLAIN)
+        return self._tiers[0]
+
+    @property
     def layer(self) -> str:
-        """How the workers are confined: "namespaces", or "in-process" where the kernel refuses."""
-        if not self._probed:
-            self._start()
-        return "namespaces" if self._unshare is not None else "in-process"
+        """The tier, as reports spell it: "K1", "K2", "K3" or "soft"."""
+        return str(self.tier)
+
+    @property
+    def refusals(self) -> dict[Tier, str]:
+        """Why each better tier is not the one that holds, in the kernel's words."""
+        _ = self.tier
+        return dict(self._refusals)
 
     @property
     def reason(self) -> str | None:
-        """Why the workers are not in namespaces, in the kernel's words; None where they are."""
-        return self._reason if self.layer == "in-process" else None
+        """The same in one line; None where nothing was refused."""
+        return "; ".join(f"{tier}: {text}" for tier, text in self.refusals.items()) or None
 
     def run(self, tasks: Iterable[Json]) -> Iterator[tuple[int, Json]]:
         """Give (task index, message) as messages come; the last one of each task is one of these, others are ``event``.
@@ -78,7 +89,7 @@ class Pool:
         upcoming = next(waiting, None)
         try:
             while upcoming is not None or any(worker.task is not None for worker in self._workers):
-                while upcoming is not None and (worker := self._idle()) is not None:
+                while upcoming is not None and (worker := self._idle(Variant.of(upcoming[1]))) is not None:
                     worker.give(*upcoming, _now())
                     upcoming = next(waiting, None)
                 self._sleep()
@@ -108,37 +119,56 @@ class Pool:
                 _remove(self._folder)
                 self._folder = None
 
-    def _idle(self) -> Worker | None:
-        for worker in self._workers:
-            if worker.task is None:
+    def _idle(self, variant: Variant) -> Worker | None:
+        """Give a worker of that variant with nothing in hand: one that stands, else a new one where there is room for it."""
+        idle = [worker for worker in self._workers if worker.task is None]
+        for worker in idle:
+            if worker.variant == variant:
                 return worker
-        return self._start() if len(self._workers) < self._jobs else None
+        if len(self._workers) >= self._jobs:
+            if not idle:
+                return None
+            self._drop(idle[0])
+        return self._start(variant)
 
-    def _start(self) -> Worker:
+    def _start(self, variant: Variant) -> Worker:
         if self._folder is None:
             from tempfile import mkdtemp  # noqa: PLC0415  # not before there is a worker
 
             self._folder = mkdtemp(prefix="invcheck-")
-        if not self._probed:
-            self._unshare = confine.prepare()
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
+        while True:
+            tier = self._tiers[0]
+            try:
+                worker = self._walled(tier, variant)
+            except cell.NotWalled as refusal:
+                if self._granted:  # it was granted before: this worker must not be less than the others
+                    raise InvcheckError(f"a worker could not be confined as those before it: {refusal}") from None
+                self._lower(tier, str(refusal))
+            else:
+                self._granted = True
+                self._workers.append(worker)
+                return worker
+
+    def _walled(self, tier: Tier, variant: Variant) -> Worker:
         self._started += 1
-        try:
-            worker = Worker(self._entry, self._root, f"{self._folder}/{self._started}", self._unshare, self._output)
-        except NotConfined as refusal:
-            if self._require:
-                raise Refused(
-                    f"the kernel refuses to confine workers: {refusal}",
-                    code="GATE_REQUIRED",
-                    hint='gate.require = "kernel" is set; allow unprivileged user namespaces here, or drop the setting',
-                ) from None
-            self._unshare, self._reason, self._probed = None, str(refusal), True
-            return self._start()
-        self._probed = True
-        self._workers.append(worker)
-        return worker
+        seen = {self._root, str(self._folder), os.path.realpath(sys.executable), sys.prefix, sys.base_prefix, *sys.path}
+        around = cell.walls(tier, seen=seen, allow=variant.allow)
+        return Worker(self._entry, self._root, f"{self._folder}/{self._started}", around, self._output, variant)
+
+    def _lower(self, tier: Tier, refusal: str) -> None:
+        """Go on with the next tier, where that is not below what is required."""
+        self._refusals[tier] = refusal
+        del self._tiers[0]
+        if not self._tiers or (self._require and not self._tiers[0].kernel):
+            told = "; ".join(f"{each}: {text}" for each, text in self._refusals.items())
+            raise Refused(
+                f"the kernel refuses to confine workers: {told}",
+                code="GATE_REQUIRED",
+                hint='gate.require = "kernel" is set; `invcheck doctor` tells what this machine grants',
+            )
 
     def _sleep(self) -> None:
         """Sleep until a worker speaks, takes more of its task, ends, or is due for its cap."""
@@ -147,10 +177,12 @@ class Pool:
         poller, now = poll(), _now()
         timeout = float(_GRACE)
         for worker in self._workers:
-            if worker.process is None:
+            if worker.cell.process is None:
                 timeout = min(timeout, _LOOK_AGAIN)
             else:
-                poller.register(worker.process, _READABLE)
+                poller.register(worker.cell.process, _READABLE)
+            for attempted in worker.cell.descriptors():
+                poller.register(attempted, _READABLE)
             full = worker.flush()
             if full is not None:
                 poller.register(full, _WRITABLE)
@@ -158,6 +190,8 @@ class Pool:
                 poller.register(worker.messages, _READABLE)
                 timeout = min(timeout, max(0.0, (worker.since + self._cap - now) * 1000))
         poller.poll(timeout + 1)
+        for worker in self._workers:
+            worker.cell.attend()
 
     def _attend(self, worker: Worker) -> Iterator[tuple[int, Json]]:
         index, ended = worker.task, worker.over()  # asked before its messages are read: what it sent last is not lost

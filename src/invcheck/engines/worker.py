@@ -1,103 +1,75 @@
-"""One confined worker, as its supervisor sees it: started, spoken to, listened to, ended."""
+"""One confined worker, as its supervisor sees it: a cell with a channel, spoken to, listened to, ended."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
 
 from invcheck.canonical import packed, unpacked
-from invcheck.engines import confine, stuck
-from invcheck.errors import InvcheckError
+from invcheck.engines import stuck
+from invcheck.engines.variant import PLAIN, Variant
+from invcheck.gate.cell import Cell, Program, Walls
 from invcheck.sandbox import environ, network
 from invcheck.sandbox.inherited import VARIABLE, Inherited
 from invcheck.vocabulary import Json
 
-_NO_EXEC = 97
 _MESSAGES = frozenset({"event", "spent", "done", "failed"})
 
 
-class NotConfined(OSError):
-    """The kernel refuses the namespaces; the text says how."""
-
-
 class Worker:
-    """A running worker; ``task`` is the index of the task in hand, ``since`` when it was last heard of.
+    """A running worker of one `Variant`; ``task`` is the index of the task in hand, ``since`` when it was last heard of."""
 
-    ``process`` is a descriptor that becomes readable when the worker is over, None on a kernel without such.
-    """
+    def __init__(self, entry: Sequence[str], root: str, temp: str, walls: Walls, output: int, variant: Variant = PLAIN) -> None:
+        """Start ``sys.executable *entry`` in the folder ``root``, or where the variant wants it.
 
-    def __init__(self, entry: Sequence[str], root: str, temp: str, unshare: Callable[[int], None] | None, output: int) -> None:
-        """Start ``sys.executable *entry`` in the folder ``root``.
-
-        NotConfined where ``unshare`` is given and refused, InvcheckError where exec fails.
+        NotWalled where the kernel refuses one of the ``walls``, InvcheckError where exec fails.
         """
-        self.temp, self._root = temp, root
+        self.temp, self.variant, self._root = temp, variant, root
         self.task: int | None = None
         self.since = 0.0
         self._outbox = self._inbox = b""
         self._told = 0  # how many bytes of the notes belong to earlier tasks
-        self._status: int | None = None
         self.garbled = self.spent = False
         for name in ("home", "temp"):
             Path(temp, name).mkdir(parents=True)
-        self._notes, self._frames = network.notes_file(), network.notes_file()
+        self._notes, self._sites, self._frames = network.notes_file(), network.notes_file(), network.notes_file()
         tasks, self._tasks = os.pipe()
         self.messages, messages = os.pipe()
         life, self._life = os.pipe()
-        report, status = os.pipe()
+        null = os.open(os.devnull, os.O_RDONLY)
         os.set_blocking(self._tasks, False)
         os.set_blocking(self.messages, False)
-        self.pid = os.fork()
-        if self.pid == 0:
-            self._become(
-                entry,
-                Inherited(life, tasks, messages, self._notes, self._frames, unshare is not None, f"{temp}/temp"),
-                root,
-                unshare,
-                output,
-                status,
-            )
-        for descriptor in (tasks, messages, life, status):
-            os.close(descriptor)
-        self.process = _process_descriptor(self.pid)
-        refusal = _whole(report)
-        if refusal:
-            self.end()
-            raise NotConfined(refusal[1:]) if refusal[0] == "N" else InvcheckError(f"a worker could not be started: {refusal[1:]}")
-
-    def _become(
-        self, entry: Sequence[str], inherited: Inherited, root: str, unshare: Callable[[int], None] | None, output: int, status: int
-    ) -> NoReturn:
-        """Turn the forked child into the worker; whatever goes wrong is reported, and nothing of ours runs on."""
+        inherited = Inherited(
+            life, tasks, messages, self._notes, self._sites, self._frames, walls.tier, walls.alone, walls.allow, f"{temp}/temp"
+        )
+        given, _ = environ.scrubbed(os.environ, f"{temp}/home", inherited.temp)
+        program = Program(
+            argv=(sys.executable, *entry),
+            environ={**variant.applied(given), VARIABLE: inherited.text()},
+            folder=variant.folder or root,
+            temp=inherited.temp,
+            life=life,
+            notes=self._notes,
+            sites=self._sites,
+            keep=inherited.descriptors(),
+            stdio=(null, output, output),
+        )
         try:
-            os.setsid()  # a terminal's Ctrl-C is the supervisor's business
-            confine.end_with(inherited.life)
-            if unshare is not None:
-                try:
-                    confine.enter(unshare)
-                    confine.cover({root, self.temp, os.path.realpath(sys.executable), sys.prefix, sys.base_prefix, *sys.path})
-                except OSError as error:
-                    os.write(status, f"N{error.strerror} ({_name(error)})".encode())
-                    os._exit(_NO_EXEC)
-            null = os.open(os.devnull, os.O_RDONLY)
-            for source, target in ((null, 0), (output, 2), (2, 1)):
-                os.dup2(source, target)
-            confine.close_others({*inherited.descriptors(), status})
-            for descriptor in inherited.descriptors():
-                os.set_inheritable(descriptor, True)
-            given, _ = environ.scrubbed(os.environ, f"{self.temp}/home", inherited.temp)
-            os.chdir(root)
-            given[VARIABLE] = inherited.text()
-            os.execve(sys.executable, [sys.executable, *entry], given)  # noqa: S606  # our own interpreter
-        except OSError as error:
-            os.write(status, f"E{error.strerror} ({_name(error)})".encode())
+            self.cell = Cell(program, walls)
+        except BaseException:
+            self._close()
+            raise
         finally:
-            os._exit(_NO_EXEC)
+            for descriptor in (tasks, messages, life, null):
+                os.close(descriptor)
+
+    @property
+    def pid(self) -> int:
+        """The number of the worker's process, which leads its group."""
+        return self.cell.pid
 
     def give(self, index: int, task: Json, now: float) -> None:
         """Hand over a task; it is written as the worker reads."""
@@ -145,16 +117,6 @@ class Worker:
         self.garbled = True
         return None
 
-    def over(self) -> str | None:
-        """Say how the worker ended, such as "signal 9 (SIGKILL)" or "exit 3"; None while it runs."""
-        if self._status is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid == 0:
-                return None
-            self._status = status
-        code = os.waitstatus_to_exitcode(self._status)
-        return f"exit {code}" if code >= 0 else f"signal {-code} ({signal.Signals(-code).name})"
-
     def breaches(self) -> list[dict[str, Json]]:
         """Give what was noted at the gate in the task in hand, by a worker that cannot tell any more."""
         notes, _ = network.noted(self._notes, self._told)
@@ -170,35 +132,16 @@ class Worker:
             os.close(self._tasks)
             self._tasks = -1
 
+    def over(self) -> str | None:
+        """Say how the worker ended, such as "signal 9 (SIGKILL)" or "exit 3"; None while it runs."""
+        return self.cell.over()
+
     def end(self) -> None:
         """End the worker and everything it started, now, and close what belongs to it."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
-        if self._status is None:
-            _, self._status = os.waitpid(self.pid, 0)
+        self.cell.end()
+        self._close()
+
+    def _close(self) -> None:
         self.dismiss()
-        for descriptor in (self.messages, self._life, self._notes, self._frames, self.process):
-            if descriptor is not None:
-                os.close(descriptor)
-
-
-def _process_descriptor(pid: int) -> int | None:
-    try:
-        return os.pidfd_open(pid)
-    except OSError:
-        return None  # an old kernel or an emulated one: its supervisor looks again and again
-
-
-def _whole(descriptor: int) -> str:
-    """Read a pipe to its end, which comes with exec, and close it."""
-    parts = []
-    while part := os.read(descriptor, 4096):
-        parts.append(part)
-    os.close(descriptor)
-    return b"".join(parts).decode()
-
-
-def _name(error: OSError) -> str:
-    from errno import errorcode  # noqa: PLC0415  # only for a refusal
-
-    return errorcode.get(error.errno or 0, "?")
+        for descriptor in (self.messages, self._life, self._notes, self._sites, self._frames):
+            os.close(descriptor)

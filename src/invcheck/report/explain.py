@@ -129,8 +129,8 @@ def summary(report: Report) -> str:
     """Give the run in one line: cases by verdict, how many trials broke, seed, shard and the gate's layer.
 
     >>> from invcheck.events import summarise
-    >>> summary(Report(Started(0, 0, 7, (2, 3), 4, "", "namespaces"), (), (), summarise([])))
-    '0 cases: the shard 2/3 holds none of 4. Seed 7, gate namespaces.'
+    >>> summary(Report(Started(0, 0, 7, (2, 3), 4, "", "K1"), (), (), summarise([])))
+    '0 cases: the shard 2/3 holds none of 4. Seed 7, gate K1.'
     """
     started, total = report.started, report.summary
     kept = (case.result for case in report.cases if case.result.verdict is Verdict.KEPT)

@@ -11,37 +11,43 @@ VARIABLE = "INVCHECK_WORKER"
 
 @dataclass(frozen=True, slots=True)
 class Inherited:
-    """Five descriptors, and what the sandbox must know of the walls around it.
+    """Six descriptors, and what the sandbox must know of the walls around it.
 
-    ``life`` ends the worker with its supervisor, ``tasks`` and ``messages`` are the channel, ``notes`` is where breaches
-    are noted, ``frames`` where a stuck worker says where it stands. ``alone`` says that the worker has a network
-    namespace of its own.
+    ``life`` ends the worker with its supervisor, ``tasks`` and ``messages`` are the channel, ``notes`` is where breaches are noted, ``sites`` where native code that
+    attempted one stood, ``frames`` where a stuck worker says where it stands. ``tier`` is how far the kernel helps ("K1",
+    "K2", "K3", "soft"), ``alone`` says that the worker has a network namespace of its own; ``allow`` holds what may be
+    reached all the same.
 
-    >>> Inherited.read(Inherited(3, 4, 5, 6, 7, True, "/run/x").text()).temp
-    '/run/x'
+    >>> Inherited.read(Inherited(3, 4, 5, 6, 7, 8, "K1", True, ("tcp:127.0.0.1:5432",), "/run/x").text()).allow
+    ('tcp:127.0.0.1:5432',)
     """
 
     life: int
     tasks: int
     messages: int
     notes: int
+    sites: int
     frames: int
+    tier: str
     alone: bool
+    allow: tuple[str, ...]
     temp: str
 
     def text(self) -> str:
-        """Put it into one line for the environment."""
-        return f"{self.life},{self.tasks},{self.messages},{self.notes},{self.frames},{int(self.alone)},{self.temp}"
+        """Put it into one line for the environment: no allowed path holds a zero byte or a line break."""
+        numbers = ",".join(map(str, self.descriptors()))
+        return "\n".join((numbers, self.tier, str(int(self.alone)), self.temp, *self.allow))
 
     @classmethod
     def read(cls, text: str) -> Inherited:
         """Take it from that line."""
-        life, tasks, messages, notes, frames, alone, temp = text.split(",", 6)
-        return cls(int(life), int(tasks), int(messages), int(notes), int(frames), alone == "1", temp)
+        numbers, tier, alone, temp, *allow = text.split("\n")
+        life, tasks, messages, notes, sites, frames = map(int, numbers.split(","))
+        return cls(life, tasks, messages, notes, sites, frames, tier, alone == "1", tuple(allow), temp)
 
     def descriptors(self) -> tuple[int, ...]:
         """Give all the descriptors."""
-        return self.life, self.tasks, self.messages, self.notes, self.frames
+        return self.life, self.tasks, self.messages, self.notes, self.sites, self.frames
 
 
 _inherited: Inherited | None = None

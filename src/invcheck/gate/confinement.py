@@ -7,7 +7,7 @@ socket, no thread, no forkserver of earlier code.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -15,19 +15,20 @@ if TYPE_CHECKING:
     import socket
 
 _USER, _NET, _MOUNT = 0x1000_0000, 0x4000_0000, 0x0002_0000
-_NOSUID_NODEV_NOEXEC = 0x2 | 0x4 | 0x8
+_NOSUID_NODEV_NOEXEC, _BIND = 0x2 | 0x4 | 0x8, 0x1000
 _SOCKET_FOLDERS = ("/run", "/var/run")
 _SIOCSIFFLAGS, _UP_AND_RUNNING = 0x8914, 0x41
+_RESOLVER = "/etc/resolv.conf"
+SINK = ("127.0.0.1", 53)
+"""Where lookups of names go inside the namespace: nobody answers them there but our supervisor."""
+
+RESOLVER_TEXT = b"nameserver 127.0.0.1\nsearch .\noptions attempts:1 timeout:1\n"
+"""resolv.conf(5) inside the namespace: one try, and no other name is tried for the one that was asked for."""
 
 
 def prepare() -> Callable[[int], None]:
-    """Give the call that unshares namespaces; it raises OSError. Asked for before the fork, as it may import ctypes."""
-    unshare: Callable[[int], None] | None = getattr(os, "unshare", None)
-    return unshare or _through_ctypes()
-
-
-def _through_ctypes() -> Callable[[int], None]:
-    import ctypes  # noqa: PLC0415  # Python 3.11 has no os.unshare
+    """Give the call that unshares namespaces; it raises OSError. Asked for before the fork, as it imports ctypes."""
+    import ctypes  # noqa: PLC0415  # Python 3.11 has no os.unshare, and no Python has mount
 
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -51,20 +52,56 @@ def enter(unshare: Callable[[int], None]) -> None:
     _loopback_up()
 
 
-def cover(inside: Collection[str]) -> None:
+def cover(inside: Collection[str], shown: Iterable[str] = ()) -> None:
     """Lay an empty folder over those that hold sockets of databases and daemons, which are in no network namespace.
 
     It is done where it can be: not where one of the paths ``inside``, which the worker needs, lies below, and not where
-    the kernel refuses.
+    the kernel refuses. The sockets ``shown`` stay where they are, by themselves.
     """
     needed = [os.path.realpath(path) + "/" for path in inside]
-    with suppress(ImportError, OSError, AttributeError):
-        import ctypes  # noqa: PLC0415  # the standard library has no mount
-
-        mount = ctypes.CDLL(None).mount
+    held = {path: _held(path) for path in shown}
+    with suppress(OSError):
         for real in {os.path.realpath(folder) for folder in _SOCKET_FOLDERS}:
             if not any(path.startswith(f"{real}/") for path in needed):
-                mount(b"tmpfs", os.fsencode(real), b"tmpfs", _NOSUID_NODEV_NOEXEC, b"mode=0755,size=16m")
+                _mount(b"tmpfs", real, b"tmpfs", _NOSUID_NODEV_NOEXEC, b"mode=0755,size=16m")
+    for path, descriptor in held.items():
+        if descriptor is not None:
+            if not os.path.lexists(path):
+                _bind(f"/proc/self/fd/{descriptor}", path)
+            os.close(descriptor)
+
+
+def _held(path: str) -> int | None:
+    """Keep what stands at a path in hand, if anything does: what is not there cannot be reached either."""
+    try:
+        return os.open(path, os.O_PATH)
+    except OSError:
+        return None
+
+
+def resolve_here(text: str) -> None:
+    """Have names looked up at `SINK`: ``text`` is a file with `RESOLVER_TEXT`. Left as it is where the kernel refuses.
+
+    A machine whose file is missing asks this address anyway (resolv.conf(5)).
+    """
+    with suppress(OSError):
+        if os.path.islink(_RESOLVER) or os.path.exists(_RESOLVER):  # noqa: PTH110, PTH114  # pathlib is not loaded here
+            _bind(text, os.path.realpath(_RESOLVER))
+
+
+def _bind(source: str, target: str) -> None:
+    if not os.path.lexists(target):
+        os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120  # pathlib is not loaded here
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+    _mount(os.fsencode(source), target, None, _BIND, None)
+
+
+def _mount(source: bytes, target: str, kind: bytes | None, flags: int, data: bytes | None) -> None:
+    import ctypes  # noqa: PLC0415  # `prepare` has loaded it
+
+    if ctypes.CDLL(None, use_errno=True).mount(source, os.fsencode(target), kind, flags, data) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
 
 
 def _write(path: str, text: str) -> None:
@@ -97,14 +134,14 @@ def close_others(keep: Collection[int]) -> None:
                 continue  # the listing's own descriptor is closed already
 
 
-def end_with(life: int) -> None:
-    """Let the kernel kill this process and its group when the other end of the pipe ``life`` is closed.
+def end_with(life: int, *, group: bool = True) -> None:
+    """Let the kernel kill this process when the other end of the pipe ``life`` is closed; with it the ``group`` that it leads.
 
-    That holds even while user code runs in a loop, and through ``exec``; the process must lead its group.
+    That holds even while user code runs in a loop, and through ``exec``.
     """
     from fcntl import F_SETFL, F_SETOWN, F_SETSIG, fcntl  # noqa: PLC0415  # in the forked child only
     from signal import SIGKILL  # noqa: PLC0415  # likewise
 
-    fcntl(life, F_SETOWN, -os.getpgrp())
+    fcntl(life, F_SETOWN, -os.getpgrp() if group else os.getpid())
     fcntl(life, F_SETSIG, SIGKILL)
     fcntl(life, F_SETFL, os.O_RDONLY | os.O_ASYNC)

@@ -1,0 +1,346 @@
+"""One process behind walls: made from a single-threaded supervisor, walled in before it executes anything.
+
+The order is the point: fork, namespaces, the listeners of what is allowed, the filter, then exec. What the process would
+need to get out again (a thread, a socket, a descriptor of before) does not exist when its program begins.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from invcheck.errors import InvcheckError
+from invcheck.gate import confinement
+from invcheck.gate.tiers import Tier
+
+if TYPE_CHECKING:
+    from invcheck.allowance import Tcp
+    from invcheck.gate.watch import Watch
+
+_NO_EXEC = 97
+_AT_ONCE = 1 << 10  # connections that may wait at a listener of what is allowed
+_FEW = 64  # descriptors that come over at most beside those of the allow-list
+
+
+class NotWalled(OSError):
+    """The kernel refuses a wall; the text says which and how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walls:
+    """What is to stand around a process: how far the kernel helps, what may be reached all the same, what it must see.
+
+    ``allow`` holds canonical texts of `allowance`; ``seen`` paths that stay visible. ``alone`` says whether it gets a network
+    of its own. Made by `walls`, which asks the kernel.
+    """
+
+    tier: Tier
+    alone: bool
+    seen: Collection[str] = ()
+    allow: tuple[str, ...] = ()
+    unshare: Callable[[int], None] | None = field(default=None, repr=False)
+    filter: bytes = field(default=b"", repr=False)
+
+    @property
+    def tcp(self) -> tuple[Tcp, ...]:
+        """The allowed ports that are carried out of the process's own network."""
+        if not self.allow:
+            return ()
+        from invcheck.allowance import Tcp, allowed  # noqa: PLC0415  # only where something is allowed
+
+        return tuple(each for each in map(allowed, self.allow) if isinstance(each, Tcp)) if self.alone else ()
+
+    @property
+    def unix(self) -> tuple[str, ...]:
+        """The paths of allowed Unix sockets."""
+        if not self.allow:
+            return ()
+        from invcheck.allowance import Unix, allowed  # noqa: PLC0415  # as above
+
+        return tuple(each.path for each in map(allowed, self.allow) if isinstance(each, Unix))
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What runs in a cell: a program with arguments, environment, folder and stdio; it keeps the descriptors ``keep``.
+
+    ``life`` is the end of a pipe with whose other end it ends, ``notes`` and ``sites`` are where attempts are noted (see
+    `watch`), ``temp`` a folder of its own. A program that does not lead a session stays on its terminal.
+    """
+
+    argv: Sequence[str]
+    environ: Mapping[str, str]
+    folder: str
+    temp: str
+    life: int
+    notes: int
+    sites: int
+    keep: tuple[int, ...] = ()
+    stdio: tuple[int, int, int] = (0, 1, 2)
+    leads: bool = True
+
+
+class Cell:
+    """A running process behind walls, with what watches it and what carries out what it may reach.
+
+    ``process`` is a descriptor that becomes readable when it is over, None on a kernel without such. NotWalled where the
+    kernel refuses a wall, InvcheckError where the program cannot be executed.
+    """
+
+    def __init__(self, program: Program, walls: Walls) -> None:
+        self.watch: Watch | None = None
+        self._relay: tuple[int, int] | None = None
+        self._status: int | None = None
+        self._resolver = f"{program.temp}/resolv.conf"
+        report, status = os.pipe()
+        ours, theirs = _pair()
+        if walls.alone:
+            _put(self._resolver, confinement.RESOLVER_TEXT)
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._become(program, walls, status, theirs)
+        os.close(status)
+        theirs.close()
+        self.process = _process_descriptor(self.pid)
+        try:
+            self._attach(program, walls, *_received(ours, _FEW + len(walls.allow)))
+        finally:
+            ours.close()
+        refusal = _whole(report)
+        if refusal:
+            self.end()
+            raise NotWalled(refusal[1:]) if refusal[0] == "N" else InvcheckError(f"a worker could not be started: {refusal[1:]}")
+
+    def _become(self, program: Program, walls: Walls, status: int, supervisor: Any) -> NoReturn:
+        """Turn the forked child into the program; whatever goes wrong is reported, and nothing of ours runs on."""
+        try:
+            if program.leads:
+                os.setsid()  # a terminal's Ctrl-C is the supervisor's business
+            confinement.end_with(program.life, group=program.leads)
+            try:
+                _send(supervisor, *self._wall_in(walls))
+            except OSError as error:
+                os.write(status, f"N{error.strerror} ({_name(error)})".encode())
+                os._exit(_NO_EXEC)
+            supervisor.close()
+            for target, source in enumerate([os.dup(each) for each in program.stdio]):  # one may stand in another's place
+                os.dup2(source, target)
+            confinement.close_others({*program.keep, program.life, status})
+            for descriptor in (*program.keep, program.life):
+                os.set_inheritable(descriptor, True)
+            os.chdir(program.folder)
+            os.execve(program.argv[0], list(program.argv), dict(program.environ))  # noqa: S606  # what the caller names
+        except OSError as error:
+            os.write(status, f"E{error.strerror} ({_name(error)})".encode())
+        finally:
+            os._exit(_NO_EXEC)
+
+    def _wall_in(self, walls: Walls) -> tuple[bytes, list[int]]:
+        """Put up the walls; give which descriptors the supervisor gets, a letter each: listener, sink, allowed ports in order."""
+        letters, handed = b"", list[int]()
+        if walls.unshare is not None:
+            confinement.enter(walls.unshare)
+            for port in walls.tcp:
+                letters, handed = letters + b"P", [*handed, _listening(port)]
+            with suppress(OSError):  # somebody whose user may not bind it has no names told, and no way out either
+                sink = _bound(*confinement.SINK)
+                letters, handed = letters + b"S", [*handed, sink]
+            confinement.cover(walls.seen, walls.unix)
+            confinement.resolve_here(self._resolver)
+        if walls.filter:
+            from invcheck.gate import seccomp  # noqa: PLC0415  # loaded by `walls`, before the fork
+
+            listener = seccomp.load(walls.filter, notify=walls.tier in (Tier.K1, Tier.K2))
+            if listener is not None:
+                letters, handed = letters + b"L", [*handed, listener]
+        return letters or b"-", handed
+
+    def _attach(self, program: Program, walls: Walls, letters: bytes, handed: list[int]) -> None:
+        """Watch what the process attempts, and carry out what it may reach."""
+        given = list(zip(letters, handed, strict=False))
+        ports = [descriptor for letter, descriptor in given if letter == ord("P")]
+        sink = next((descriptor for letter, descriptor in given if letter == ord("S")), None)
+        listener = next((descriptor for letter, descriptor in given if letter == ord("L")), None)
+        if listener is not None:
+            from invcheck.gate.watch import Watch  # noqa: PLC0415  # not before there is a cell
+
+            self.watch = Watch(
+                listener,
+                sink,
+                program.notes,
+                program.sites,
+                session=self.pid,
+                temp=program.temp,
+                allow=walls.allow,
+                alone=walls.alone,
+                command=b"".join(os.fsencode(each) + b"\0" for each in program.argv),
+            )
+        elif sink is not None:
+            os.close(sink)
+        if ports:
+            self._relay = _carrying(list(zip(ports, walls.tcp, strict=True)), program.notes)
+            for descriptor in ports:
+                os.close(descriptor)
+
+    def descriptors(self) -> list[int]:
+        """Give the descriptors to wait for, beside ``process``: one that is readable wants `attend`."""
+        return self.watch.descriptors() if self.watch is not None else []
+
+    def attend(self) -> None:
+        """Answer what the process attempts, as far as it has; never waits for long."""
+        if self.watch is not None:
+            self.watch.attend()
+
+    def over(self) -> str | None:
+        """Say how the process ended, such as "signal 9 (SIGKILL)" or "exit 3"; None while it runs."""
+        if self._status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid == 0:
+                return None
+            self._status = status
+        code = os.waitstatus_to_exitcode(self._status)
+        return f"exit {code}" if code >= 0 else f"signal {-code} ({signal.Signals(-code).name})"
+
+    @property
+    def status(self) -> int:
+        """Its exit status as a shell gives it, once it is over."""
+        code = os.waitstatus_to_exitcode(self._status) if self._status is not None else 0
+        return code if code >= 0 else 128 - code
+
+    def end(self) -> None:
+        """End the process and everything in its session's group, now, and close what belongs to it."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            if self._status is None:
+                os.kill(self.pid, signal.SIGKILL)  # where it had no group of its own yet
+        if self._status is None:
+            _, self._status = os.waitpid(self.pid, 0)
+        if self._relay is not None:
+            relay, life = self._relay
+            os.kill(relay, signal.SIGKILL)
+            os.waitpid(relay, 0)
+            os.close(life)
+            self._relay = None
+        if self.watch is not None:
+            self.watch.close()
+            self.watch = None
+        if self.process is not None:
+            os.close(self.process)
+            self.process = None
+
+
+def walls(tier: Tier, *, seen: Collection[str] = (), allow: tuple[str, ...] = (), alone: bool = True) -> Walls:
+    """Prepare what the kernel needs for a tier, before the fork; OSError where this machine has no such wall.
+
+    ``alone`` False leaves the namespaces out where the tier does not need them.
+    """
+    if tier is Tier.SOFT:
+        return Walls(tier, alone=False, seen=seen, allow=allow)
+    from importlib.util import find_spec  # noqa: PLC0415  # until the listener stands
+
+    if find_spec("invcheck.gate.watch") is None:
+        return Walls(tier, tier is Tier.K1, seen, allow, confinement.prepare())
+    from invcheck.gate import filters, seccomp  # noqa: PLC0415  # not before there is a cell
+
+    number = seccomp.architecture()
+    if number is None:
+        raise NotWalled("no filter for this processor")
+    own = tier is Tier.K1 or (tier is Tier.K3 and alone)
+    program = filters.static(number, sockets=own) if tier is Tier.K3 else filters.notifying(number)
+    return Walls(tier, own, seen, allow, confinement.prepare() if own else None, program)
+
+
+def _carrying(pairs: list[tuple[int, Tcp]], notes: int) -> tuple[int, int]:
+    """Start what carries the allowed ports, in a process of its own; give its pid and the pipe with which it ends."""
+    from invcheck.gate import relay  # noqa: PLC0415  # only where something is allowed
+
+    life, kept = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(kept)
+            os.setsid()
+            confinement.end_with(life)
+            confinement.close_others({*(descriptor for descriptor, _ in pairs), life, notes})
+            relay.serve(pairs, life, notes)
+        finally:
+            os._exit(_NO_EXEC)
+    os.close(life)
+    return pid, kept
+
+
+def _pair() -> tuple[Any, Any]:
+    import _socket  # noqa: PLC0415  # the C half alone: the supervisor needs nothing else of it
+
+    return _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
+
+
+def _send(supervisor: Any, letters: bytes, descriptors: list[int]) -> None:
+    import _socket  # noqa: PLC0415  # as above
+
+    packed = b"".join(each.to_bytes(4, sys.byteorder) for each in descriptors)
+    supervisor.sendmsg([letters], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, packed)] if packed else [])
+    for each in descriptors:
+        os.close(each)
+
+
+def _received(ours: Any, most: int) -> tuple[bytes, list[int]]:
+    import _socket  # noqa: PLC0415  # as above
+
+    letters, control, _, _ = ours.recvmsg(most, _socket.CMSG_SPACE(4 * most))
+    packed = b"".join(data for _, kind, data in control if kind == _socket.SCM_RIGHTS)
+    handed = [int.from_bytes(packed[at : at + 4], sys.byteorder) for at in range(0, len(packed) - 3, 4)]
+    for each in handed:
+        os.set_inheritable(each, False)
+    return letters, handed
+
+
+def _listening(port: Tcp) -> int:
+    import _socket  # noqa: PLC0415  # as above
+
+    made: Any = _socket.socket(_socket.AF_INET6 if ":" in port.host else _socket.AF_INET, _socket.SOCK_STREAM)
+    made.setsockopt(_socket.SOL_SOCKET, _socket.SO_REUSEADDR, 1)
+    made.bind((port.host, port.port))
+    made.listen(_AT_ONCE)
+    return int(made.detach())
+
+
+def _bound(host: str, port: int) -> int:
+    import _socket  # noqa: PLC0415  # as above
+
+    made: Any = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
+    made.bind((host, port))
+    return int(made.detach())
+
+
+def _put(path: str, text: bytes) -> None:
+    with open(path, "wb") as file:  # noqa: PTH123  # a plain write
+        file.write(text)
+
+
+def _process_descriptor(pid: int) -> int | None:
+    try:
+        return os.pidfd_open(pid)
+    except (OSError, AttributeError):
+        return None  # an old kernel or another system: the supervisor looks again and again
+
+
+def _whole(descriptor: int) -> str:
+    """Read a pipe to its end, which comes with exec, and close it."""
+    parts = []
+    while part := os.read(descriptor, 4096):
+        parts.append(part)
+    os.close(descriptor)
+    return b"".join(parts).decode()
+
+
+def _name(error: OSError) -> str:
+    from errno import errorcode  # noqa: PLC0415  # only for a refusal
+
+    return errorcode.get(error.errno or 0, "?")
