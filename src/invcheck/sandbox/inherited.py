@@ -13,10 +13,10 @@ VARIABLE = "INVCHECK_WORKER"
 class Inherited:
     """Six descriptors, and what the sandbox must know of the walls around it.
 
-    ``life`` ends the worker with its supervisor, ``tasks`` and ``messages`` are the channel, ``notes`` is where breaches are noted, ``sites`` where native code that
-    attempted one stood, ``frames`` where a stuck worker says where it stands. ``tier`` is how far the kernel helps ("K1",
-    "K2", "K3", "soft"), ``alone`` says that the worker has a network namespace of its own; ``allow`` holds what may be
-    reached all the same.
+    ``life`` ends the worker with its supervisor, ``tasks`` and ``messages`` are the channel, ``notes`` is where breaches
+    are noted, ``sites`` where native code that attempted one stood, ``frames`` where a stuck worker says where it stands.
+    ``tier`` is how far the kernel helps ("K1", "K2", "K3", "soft"), ``alone`` says that the worker has a network namespace
+    of its own; ``allow`` holds what may be reached all the same.
 
     >>> Inherited.read(Inherited(3, 4, 5, 6, 7, 8, "K1", True, ("tcp:127.0.0.1:5432",), "/run/x").text()).allow
     ('tcp:127.0.0.1:5432',)
