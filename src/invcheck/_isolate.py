@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +15,7 @@ from invcheck.gate import cell
 from invcheck.gate.tiers import Tier
 from invcheck.sandbox import environ, network
 from invcheck.sandbox.inherited import VARIABLE, Inherited
+from invcheck.vocabulary import Json
 
 INSIDE = "INVCHECK_ISOLATED"
 """The variable that tells the isolated process how far the kernel helps, such as "K1"."""
@@ -25,7 +26,8 @@ _READABLE, _LOOK_AGAIN = 1, 50  # select.POLLIN; milliseconds where the kernel c
 def isolate(argv: Sequence[str], root: str, *, allow: tuple[str, ...] = ()) -> int:
     """Run ``sys.executable *argv`` confined as workers are, on this terminal, and give its exit status.
 
-    Refused, code GATE_REQUIRED, where the kernel helps in none of its ways: whoever asks for walls gets no less.
+    An attempt to get out that failed no test, as one of a worker of the runner's own, is told on stderr and makes a status
+    of 0 a 1. Refused, code GATE_REQUIRED, where the kernel helps in none of its ways: whoever asks for walls gets no less.
     """
     refusals = []
     for tier in (each for each in Tier if each.kernel):
@@ -61,7 +63,9 @@ def _confined(argv: Sequence[str], root: str, folder: str, tier: Tier, allow: tu
     try:
         running = cell.Cell(program, around)
         with _deaf():
-            return _waited(running)
+            status = _waited(running)
+        attempts, _ = network.noted(notes)
+        return status or _told(attempts)
     finally:
         for descriptor in (life, kept, notes, sites, frames):
             os.close(descriptor)
@@ -81,6 +85,16 @@ def _waited(running: cell.Cell) -> int:
         return running.status
     finally:
         running.end()
+
+
+def _told(attempts: Iterable[Mapping[str, Json]]) -> int:
+    """Tell attempts at the gate, each once; give the status that they make."""
+    wanted = sorted(
+        {f"{each['wanted']}{f' by {program}' if (program := each.get('command')) else ''}" for each in attempts if "wanted" in each}
+    )
+    for each in wanted:
+        sys.stderr.write(f"invcheck: {each} was wanted and refused, and no test failed of it\n")
+    return int(bool(wanted))
 
 
 @contextmanager

@@ -19,6 +19,7 @@ import drift  # noqa: E402  # as above
 import sdks as sdk  # noqa: E402  # as above
 import starts as start  # noqa: E402  # as above
 import unrelated  # noqa: E402  # as above
+import walls as wall  # noqa: E402  # as above
 from gen import write  # noqa: E402  # the rows are scripts that stand beside each other
 from processes import Run, pairs, run  # noqa: E402  # as above
 from verify import verify  # noqa: E402  # as above
@@ -68,6 +69,7 @@ def every(folder: Path, size: int, times: int) -> bool:
             starts(folder, size, times),
             plugs(folder, size, times),
             wire(folder, size, times),
+            walls(folder, size, times),
         ]
     )
 
@@ -97,7 +99,12 @@ def wire(_: Path, size: int, times: int) -> bool:
     return sdk.measure(min(size, 1_000), min(times, 5))
 
 
-BENCHMARKS = {"judge": judge, "drift": drifts, "doubles": doubles, "starts": starts, "plugin": plugs, "wire": wire, "all": every}
+def walls(_: Path, __: int, times: int) -> bool:
+    """Hold a confined worker's start against one without walls."""
+    return wall.measure(min(times, 5))
+
+
+BENCHMARKS = {"judge": judge, "drift": drifts, "doubles": doubles, "starts": starts, "plugin": plugs, "wire": wire, "walls": walls, "all": every}
 
 
 def main() -> int:

@@ -1,0 +1,118 @@
+"""A pytest that is run once more behind the kernel's walls: what native code and children do reaches nobody, and is told."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.plugin.conftest import Tests
+
+DIALS = """
+import ctypes, os, socket, struct, subprocess, sys
+
+PORT = int(os.environ["JUDGE"])
+DIAL = f"import socket; socket.create_connection(('127.0.0.1', {PORT}))"
+
+
+def test_quiet():
+    assert os.environ.get("OPENAI_API_KEY") == ""
+    assert "INVCHECK_WORKER" not in os.environ
+
+
+def test_native():
+    with socket.socket() as one:
+        where = struct.pack("=HH4s8x", 2, socket.htons(PORT), bytes([127, 0, 0, 1]))
+        assert ctypes.CDLL(None).connect(one.fileno(), where, 16) == -1
+
+
+def test_child():
+    assert subprocess.run([sys.executable, "-c", DIAL], capture_output=True).returncode == 1
+
+
+def test_inside():
+    with socket.create_server(("127.0.0.1", 0)) as own, socket.create_connection(own.getsockname()):
+        own.accept()[0].close()
+"""
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """A listener outside, which alone says whether anything got out."""
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        made.setblocking(False)
+        monkeypatch.setenv("JUDGE", str(made.getsockname()[1]))
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-live")
+        yield made
+
+
+def seen(judge: socket.socket) -> bool:
+    """Whether anybody reached the listener."""
+    try:
+        judge.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True
+
+
+def test_nothing_gets_out_of_an_isolated_run(tests: Tests, judge: socket.socket) -> None:
+    """The listener sees nothing, each attempt fails its own test, and the header names the tier."""
+    told = tests(DIALS, "--invcheck-isolate")
+    assert not seen(judge)
+    assert told.outcomes == {"test_quiet": "passed", "test_native": "failure", "test_child": "failure", "test_inside": "passed"}, told.text
+    assert f"127.0.0.1:{os.environ['JUDGE']} was wanted" in told.messages["test_native"]
+    assert "invcheck: gate K" in told.text
+    assert told.status == 1
+
+
+def test_workers_of_an_isolated_run_are_inside_as_well(tests: Tests, judge: socket.socket) -> None:
+    """What they attempt reaches nobody either; where no test fails of it, the run does."""
+    told = tests(DIALS, "--invcheck-isolate", "-n", "2", "-k", "native or inside")
+    assert not seen(judge)
+    assert told.outcomes == {"test_native": "passed", "test_inside": "passed"}
+    assert f"127.0.0.1:{os.environ['JUDGE']} by python" in told.text
+    assert told.status == 1
+
+
+def test_the_twin_without_walls_gets_out(tests: Tests, judge: socket.socket) -> None:
+    """The negative twin: the in-process layer does not see native code, and the listener does."""
+    told = tests(DIALS, "--invcheck-gate", "-k", "native")
+    assert seen(judge)
+    assert told.outcomes == {"test_native": "failure"}
+
+
+@pytest.mark.parametrize(
+    ("text", "status"), [("def test_it(): pass", 0), ("def test_it(): assert 0", 1), ("def test_it(: pass", 2), ("", 5)]
+)
+def test_the_status_is_that_of_the_tests(tests: Tests, text: str, status: int) -> None:
+    """An isolated run ends as the run itself would."""
+    assert tests(text, "--invcheck-isolate").status == status
+
+
+def test_a_run_that_is_killed_ends_as_a_shell_says(tests: Tests) -> None:
+    """128 and the signal's number, and no traceback of ours."""
+    told = tests("import os, signal\ndef test_it(): os.kill(os.getpid(), signal.SIGKILL)", "--invcheck-isolate")
+    assert (told.status, "Traceback" in told.text) == (128 + signal.SIGKILL, False)
+
+
+def test_an_interrupt_is_pytests_own(tmp_path: Path) -> None:
+    """Both get the terminal's signal: pytest ends in its own words and with its own status, and nothing is left running."""
+    (tmp_path / "test_it.py").write_text(
+        "import os, sys, threading\ndef test_it():\n  os.write(2, f'pid {os.getpid()}\\n'.encode())\n  threading.Event().wait()\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "pytest", "-s", "-p", "no:cacheprovider", "--invcheck-isolate"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        assert running.stderr is not None
+        inside = int(running.stderr.readline().removeprefix("pid "))
+        os.killpg(running.pid, signal.SIGINT)
+        out, _ = running.communicate(timeout=30)
+    assert running.returncode == 2
+    assert "KeyboardInterrupt" in out
+    assert not Path(f"/proc/{inside}").exists()
