@@ -104,7 +104,16 @@ def walls(_: Path, __: int, times: int) -> bool:
     return wall.measure(min(times, 5))
 
 
-BENCHMARKS = {"judge": judge, "drift": drifts, "doubles": doubles, "starts": starts, "plugin": plugs, "wire": wire, "walls": walls, "all": every}
+BENCHMARKS = {
+    "judge": judge,
+    "drift": drifts,
+    "doubles": doubles,
+    "starts": starts,
+    "plugin": plugs,
+    "wire": wire,
+    "walls": walls,
+    "all": every,
+}
 
 
 def main() -> int:
