@@ -73,7 +73,10 @@ def _breaches(file: str) -> list[InvcheckError]:
     """What reached for the network while user code was being imported."""
     return [
         CheckFileError(
-            f"the network was reached for while loading: {breach['wanted']} ({breach['where']})", code="NETWORK", place=Place(file)
+            f"{breach.get('what', 'the network was reached for')} while loading: {breach['wanted']} ({breach['where']})",
+            code="NETWORK",
+            place=Place(file),
+            hint=breach.get("hint"),
         )
         for breach in network.pending()
     ]

@@ -295,11 +295,13 @@ def breached(breach: dict[str, Json]) -> Finding:
     return Finding(
         "NETWORK",
         Verdict.BROKEN,
-        f"{breach['wanted']} was wanted, through {breach['via']}, {site}",
+        f"{breach['what']}: {breach['wanted']}, {site}"
+        if "what" in breach
+        else f"{breach['wanted']} was wanted, through {breach['via']}, {site}",
         path="$.breaches",
         expected="nothing reaches the network",
         got=str(breach["wanted"]),
-        hint="did you forget a double? bind one where the app builds its client",
+        hint=str(breach.get("hint", "did you forget a double? bind one where the app builds its client")),
         count=int(breach["count"]),
     )
 

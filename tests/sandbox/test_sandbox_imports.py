@@ -38,3 +38,17 @@ def test_a_module_that_is_not_there_is_not_found_as_ever() -> None:
     imports.after("nowhere_c3", lambda module: None)
     with pytest.raises(ModuleNotFoundError, match="nowhere_c3"):
         importlib.import_module("nowhere_c3")
+
+
+def test_a_module_can_be_prepared_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where its code runs anew, what it defines is new and must be replaced again; also where it was there at first."""
+    (tmp_path / "awaited_c4.py").write_text("VALUE = 1\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.import_module("awaited_c4")
+    imports.after("awaited_c4", lambda module: setattr(module, "VALUE", module.VALUE + 1), again=True)
+    values = [sys.modules["awaited_c4"].VALUE]
+    values.append(importlib.reload(sys.modules["awaited_c4"]).VALUE)
+    del sys.modules["awaited_c4"]
+    values.append(importlib.import_module("awaited_c4").VALUE)
+    del sys.modules["awaited_c4"]
+    assert values == [2, 2, 2]

@@ -94,15 +94,16 @@ def breached(breaches: Sequence[Json]) -> Finding:
     first = breaches[0]
     wanted, where = first.get("wanted") or show(first), first.get("where")
     more = f", and {len(breaches) - 1} more" if len(breaches) > 1 else ""
+    what = f"{first['what']}:" if first.get("what") else "the sandbox was left for"
     return Finding(
         "NETWORK",
         Verdict.BROKEN,
-        f"the sandbox was left for {wanted}{f' from {where}' if where else ''}{more}",
+        f"{what} {wanted}{f' from {where}' if where else ''}{more}",
         path="$.breaches[0]",
         expected="nothing reaches the network",
         got=f"{wanted}{more}",
         place=Place(str(where).rpartition(":")[0], first["line"]) if where and first.get("line") else None,
-        hint=_HINT,
+        hint=first.get("hint") or _HINT,
     )
 
 

@@ -6,7 +6,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from invcheck import record as records
-from invcheck.sandbox import ambient, chance, clock, environ, imports, listeners, network, scheduler, stdtime, waits
+from invcheck.sandbox import ambient, chance, clients, clock, environ, imports, listeners, network, scheduler, stdtime, waits
 from invcheck.sandbox.inherited import inherited
 from invcheck.sandbox.turns import Turns
 
@@ -36,6 +36,7 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
         chance.install()
         environ.install()
         imports.after("asyncio", _prepare_asyncio)
+        clients.install()
         _installed = True
 
 

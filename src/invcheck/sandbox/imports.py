@@ -11,6 +11,7 @@ from typing import TypeAlias
 Prepare: TypeAlias = Callable[[ModuleType], None]
 
 _waiting: dict[str, Prepare] = {}
+_again: set[str] = set()
 
 
 class _Finder:
@@ -27,20 +28,28 @@ class _Finder:
 
             def exec_module(module: ModuleType) -> None:
                 execute(module)
-                prepare = _waiting.pop(name, None)
+                prepare = _waiting.get(name)
                 if prepare is not None:
+                    if name not in _again:
+                        del _waiting[name]
                     prepare(module)
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]  # this one instance only
         return spec
 
 
-def after(name: str, prepare: Prepare) -> None:
-    """Call ``prepare`` with the module: now when it is imported already, else once it is."""
+def after(name: str, prepare: Prepare, *, again: bool = False) -> None:
+    """Call ``prepare`` with the module: now when it is imported already, else once it is.
+
+    With ``again`` also every other time that the module's code runs, as where a test drops it and imports it anew.
+    """
     module = sys.modules.get(name)
     if module is not None:
         prepare(module)
-        return
+        if not again:
+            return
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
     _waiting[name] = prepare
+    if again:
+        _again.add(name)

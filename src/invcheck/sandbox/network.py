@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from sys import _getframe as frame_at
 from types import FrameType, ModuleType
 from typing import Any, NoReturn
@@ -202,21 +202,23 @@ def holds() -> bool:
 
 
 def refuse(
-    wanted: str, *, host: str, port: int | None = None, via: str, why: str = _WHY, hint: str | None = None, frame: FrameType | None
+    wanted: str, *, host: str, port: int | None = None, via: str, why: str, own: Mapping[str, str] | None = None, frame: FrameType | None
 ) -> NoReturn:
     """Note an attempt to leave the sandbox, then raise NetworkBlocked: one that no audit event shows, or none that reads well.
 
-    ``via`` is named where no library of the project's own choice stands between it and ``frame``, which asked. A ``hint``
-    of its own goes along in the note.
+    ``via`` is named where no library of the project's own choice stands between it and ``frame``, which asked. Words of its
+    ``own`` ("what" it is, "hint") go along in the note, for the finding.
     """
     found = ambient.nearest(frame)
     where, line = found or ("(outside the project)", None)
     breach: dict[str, Json] = {"wanted": wanted, "host": host, "port": port, "via": _via(frame) or via}
-    breach |= {"where": where, "line": line, "thread": _thread(), "count": 1, **({"hint": hint} if hint else {})}
+    breach |= {"where": where, "line": line, "thread": _thread(), "count": 1, **(own or {})}
     _write(breach)
     _enter(breach)
     site = where if line is None else f"{where}, line {line}"
-    raise NetworkBlocked(f"{wanted} was wanted, through {breach['via']}\n  who: {site}\n  why: {why}\n  hint: {hint or HINT}", **breach)
+    raise NetworkBlocked(
+        f"{wanted} was wanted, through {breach['via']}\n  who: {site}\n  why: {why}\n  hint: {breach.get('hint', HINT)}", **breach
+    )
 
 
 def _refuse(event: str, host: str, port: int | None) -> NoReturn:
