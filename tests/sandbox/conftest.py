@@ -38,3 +38,14 @@ def schedules() -> Iterator[Schedules]:
 
     yield run
     sys.setswitchinterval(before)
+
+
+@pytest.fixture
+def trio_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Lets the threads that trio keeps end with the test: another one may count threads."""
+    from trio._core import _thread_cache  # noqa: PLC0415  # most tests are without it
+
+    monkeypatch.setattr(_thread_cache, "IDLE_TIMEOUT", 0.01)
+    yield
+    for worker in list(_thread_cache.THREAD_CACHE._idle_workers):
+        worker._thread.join()

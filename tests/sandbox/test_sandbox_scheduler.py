@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from invcheck.record import Record
-from invcheck.sandbox import box, clock, loop, scheduler, serving, waits
+from invcheck.sandbox import box, clock, loop, polls, scheduler, serving, waits
 from tests.sandbox.conftest import Schedules
 
 SCHEDULES = 200
@@ -580,8 +580,8 @@ def test_a_pool_that_began_outside_of_trials_takes_turns_in_them() -> None:
 
 
 def test_a_child_process_holds_the_time_of_a_loop_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without another thread the loop asks nobody else."""
-    monkeypatch.setattr(loop, "other_threads", lambda: 0)
+    """Without another thread as well: what it will do is not known."""
+    monkeypatch.setattr(polls, "other_threads", lambda: 0)
 
     async def main() -> tuple[bytes, float]:
         child = await asyncio.create_subprocess_exec(sys.executable, "-c", "print('done')", stdout=asyncio.subprocess.PIPE)

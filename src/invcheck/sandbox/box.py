@@ -36,6 +36,8 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
         chance.install()
         environ.install()
         imports.after("asyncio", _prepare_asyncio)
+        imports.after("trio", _prepare_trio)
+        imports.after("anyio._backends._asyncio", _prepare_anyio)
         clients.install()
         _installed = True
 
@@ -44,6 +46,18 @@ def _prepare_asyncio(module: ModuleType) -> None:
     from invcheck.sandbox import loop  # noqa: PLC0415  # it imports asyncio, which most apps never do
 
     loop.prepare(module)
+
+
+def _prepare_trio(module: ModuleType) -> None:
+    from invcheck.sandbox import trioloop  # noqa: PLC0415  # it imports trio
+
+    trioloop.prepare(module)
+
+
+def _prepare_anyio(module: ModuleType) -> None:
+    from invcheck.sandbox import anyioloop  # noqa: PLC0415  # it imports asyncio
+
+    anyioloop.prepare(module)
 
 
 class trial:  # noqa: N801  # it is used as `with box.trial(record):`; a class, since nested generators cost more than a trivial app

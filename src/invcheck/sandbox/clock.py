@@ -246,14 +246,16 @@ class RealClock:
     async def alet(self, seconds: float) -> None:
         """Sleep the seconds that a model takes, in the event loop that runs."""
         self._waited += round(seconds * SECOND)
-        trio = sys.modules.get("trio")
-        if trio is not None and trio.lowlevel.in_trio_task():
-            await trio.sleep(seconds)
-        else:
-            await _looped(seconds, real_sleep)
+        await _looped(seconds, real_sleep)
 
 
 async def _looped(seconds: float, otherwise: Callable[[float], None]) -> None:
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_task():
+        if seconds > 0:
+            with trio.CancelScope(deadline=trio.current_time() + seconds):  # `trio.sleep` would note it as the app's own wait
+                await trio.sleep_forever()
+        return
     asyncio = sys.modules.get("asyncio")
     if asyncio is None or asyncio._get_running_loop() is None:  # noqa: SLF001  # documented for this use, and asks without raising
         otherwise(seconds)

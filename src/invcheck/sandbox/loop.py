@@ -1,15 +1,15 @@
 """asyncio in virtual time: a selector loop that jumps to its next timer when nothing else can happen.
 
-A loop with nothing to do waits as a thread does (`scheduler`). Its time does not jump while a subprocess is open, or an
-executor's job that is stuck out of sight: what they will do is not known, and a timer that fires meanwhile is a false
-timeout. Imported only once the app has imported asyncio.
+Its time does not jump while a subprocess is at work, or an executor's job that is stuck out of sight (`polls`): what they will
+do is not known, and a timer that fires meanwhile is a false timeout. Imported only once the app has imported asyncio.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import selectors
-from _thread import _count as other_threads
+import threading
 from asyncio import base_events, tasks, unix_events
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -19,9 +19,12 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from invcheck.sandbox import clock, network, scheduler
-from invcheck.sandbox.scheduler import Call, Wait
+from invcheck.sandbox.polls import Work, polled
+from invcheck.sandbox.scheduler import Call
 
 T = TypeVar("T")
+
+_DAY = base_events.MAXIMUM_SELECT_TIMEOUT  # type: ignore[attr-defined]  # no stub has it
 
 
 class _Selector(selectors.DefaultSelector):
@@ -29,42 +32,27 @@ class _Selector(selectors.DefaultSelector):
 
     def __init__(self) -> None:
         super().__init__()
-        self.held: Callable[[bool], bool] = bool
+        self.work = Work()
         self.calls: list[LoopCall] = []
+        self.until: Callable[[], float] = lambda: math.inf
+
+    def _poll(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready: list[tuple[selectors.SelectorKey, int]] = super().select(timeout if timeout is None else min(timeout, _DAY))
+        return ready
 
     def _ready(self) -> bool:
         return bool(super().select(0))
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Give the events that are ready; a wait for a timer moves the virtual clock instead of sleeping."""
-        time = clock.virtual()
-        others = scheduler.current()
-        ready: list[tuple[selectors.SelectorKey, int]]
-        if time is None or others is None or (timeout is not None and timeout <= 0):
-            ready = super().select(timeout)
-            return ready
-        ready = super().select(0)
-        if ready:
-            return ready
-        if not other_threads():  # the scheduler would choose the same, at a price
-            if self.calls:
-                scheduler.chosen(self.calls)
-                self._serve()
-            elif timeout is None or self.held(False):
-                ready = super().select(None)
-            else:
-                time.advance(timeout)
-            return ready
-        wait = Wait(self._ready, calls=self.calls, held=self.held)
-        others.stay(wait, None if timeout is None else round(timeout * clock.SECOND))
-        self._serve()
-        ready = super().select(0)
-        return ready
-
-    def _serve(self) -> None:
+        if timeout == _DAY:  # the most that asyncio asks for: its timer may be later, or never come
+            until = self.until()
+            timeout = None if until == math.inf else max(until, _DAY)
+        ready = polled(self._poll, self._ready, timeout, self.calls, self.work)
         for call in self.calls:
             if call.granted and not call.turn.done():
                 call.turn.set_result(None)
+        return ready
 
 
 class LoopCall(Call):
@@ -96,17 +84,15 @@ class Loop(asyncio.SelectorEventLoop):
     def __init__(self, selector: selectors.BaseSelector | None = None) -> None:
         ours = _Selector() if selector is None else selector
         super().__init__(ours)
-        self._jobs: set[object] = set()
-        self._processes: list[asyncio.SubprocessTransport] = []
         self._calls: list[LoopCall] = []
+        self.work = Work()
         self.takes_turns = isinstance(ours, _Selector)
         if isinstance(ours, _Selector):
-            ours.held, ours.calls = self._held, self._calls
+            ours.work, ours.calls, ours.until = self.work, self._calls, self._until
 
-    def _held(self, stuck: bool) -> bool:
-        """Say whether time stands still: the job of an executor may be done by a thread that is stuck out of sight."""
-        self._processes = [process for process in self._processes if process.get_returncode() is None]
-        return bool(self._processes or (stuck and self._jobs))
+    def _until(self) -> float:
+        timers = self._scheduled  # type: ignore[attr-defined]  # no stub has it
+        return float(timers[0]._when - self.time()) if timers else math.inf  # noqa: SLF001  # it has no other place
 
     async def turn(self, lane: object) -> bool:
         """Wait until every task and thread waits, and say whether another call waits on the same lane."""
@@ -138,37 +124,48 @@ class Loop(asyncio.SelectorEventLoop):
             executor = ThreadPoolExecutor(thread_name_prefix="asyncio")
             self.set_default_executor(executor)
         watched = _Watched(executor)
-        self._jobs.add(watched)
+        self.work.jobs.add(watched)
         try:
             awaitable = super().run_in_executor(watched, func, *args)  # type: ignore[arg-type]  # all that it asks for is submit
         finally:
             if watched.future is None:
-                self._jobs.discard(watched)
+                self.work.jobs.discard(watched)
             else:
-                watched.future.add_done_callback(lambda _future: self._done(watched))
+                watched.future.add_done_callback(lambda _future: self.done(watched))
         return awaitable
 
-    def _done(self, job: object) -> None:
+    def done(self, job: object) -> None:
+        """Hear that a job is done; asked from the thread that did it."""
         # the loop may be in a poll without end, because it saw the job as open after the job's result had woken it
-        self._jobs.discard(job)
+        self.work.jobs.discard(job)
         self._write_to_self()  # type: ignore[attr-defined]  # no stub has it
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ARG002, ASYNC109  # asyncio's signature
         """Wait for the default pool to end; the time limit of newer Pythons would jump, so there is none."""
-        self._jobs.add(self)
+        self.work.jobs.add(self)
         try:
             await super().shutdown_default_executor()
         finally:
-            self._jobs.discard(self)
+            self.work.jobs.discard(self)
 
     async def _make_subprocess_transport(self, *args: Any, **kwargs: Any) -> asyncio.SubprocessTransport:
-        self._jobs.add(marker := object())
+        self.work.jobs.add(marker := object())
         try:
             transport: asyncio.SubprocessTransport = await super()._make_subprocess_transport(*args, **kwargs)  # type: ignore[misc]  # no stub has it
         finally:
-            self._jobs.discard(marker)
-        self._processes.append(transport)
+            self.work.jobs.discard(marker)
+        self.work.programs.add(transport.get_pid(), lambda: transport.get_returncode() is not None)
+        self._leave_out_waiters()
         return transport
+
+    @staticmethod
+    def _leave_out_waiters() -> None:
+        """Take the threads in which asyncio waits for the end of programs for none of the app's."""
+        held = scheduler.current()
+        if held is not None:
+            for thread in threading.enumerate():
+                if thread.name.startswith("asyncio-waitpid-") and thread.ident is not None:
+                    held.leave_out(thread.ident)
 
 
 def _audited(getaddrinfo: Callable[..., Any]) -> Callable[..., Any]:
@@ -185,7 +182,7 @@ def _noted(sleep: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(sleep)
     async def noted(delay: float, result: T | None = None) -> T | None:
         time = clock.current()
-        if time is not None and delay > 0:  # a sleep of 0 is asyncio's way to yield
+        if time is not None and 0 < delay < math.inf:  # a sleep of 0 is asyncio's way to yield
             time.note(delay)
         value: T | None = await sleep(delay, result)
         return value

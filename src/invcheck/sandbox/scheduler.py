@@ -16,10 +16,11 @@ import threading
 from _thread import RLock, allocate_lock, get_ident
 from _thread import _count as other_threads
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 from itertools import count
 
 from invcheck.sandbox import ambient, clock, serving
-from invcheck.sandbox.unseen import Unseen
+from invcheck.sandbox.unseen import LIMIT, Unseen
 
 _FIRST, _TIMED, _UNTIMED, _NO_TRIAL = 0.0002, 0.002, 0.02, 0.1  # real seconds between two looks round of who waits
 _numbers = count()
@@ -49,8 +50,18 @@ def chosen(calls: Sequence[Call]) -> Call | None:
     return first
 
 
-def _never(_stuck: bool) -> bool:
-    return False
+class Hold(IntEnum):
+    """How something that cannot be seen keeps time from moving for a wait."""
+
+    NOT = 0
+    REAL = 1
+    """As long as real time has not come as far, and ten real seconds at least."""
+    STILL = 2
+    """Whatever real time does."""
+
+
+def _free(_stuck: bool) -> Hold:
+    return Hold.NOT
 
 
 def _always() -> bool:
@@ -61,18 +72,18 @@ class Wait:
     """One thread in a wait of ours.
 
     ``over`` says whether what it waits for has come; ``seconds`` are virtual, and real as well where it is ``patient`` and a
-    thread is stuck; ``calls`` are served by its thread; ``held`` says what else keeps time from moving for it. Who is ``last``
-    lets everybody else go first.
+    thread is stuck; ``calls`` are served by its thread; ``held`` says how else time is kept from moving for it. Who is
+    ``last`` lets everybody else go first.
     """
 
-    __slots__ = ("calls", "deadline", "expires", "granted", "held", "last", "late", "lock", "number", "over", "patient", "thread")
+    __slots__ = ("calls", "deadline", "expires", "frees", "granted", "held", "last", "late", "lock", "number", "over", "patient", "thread")
 
     def __init__(
         self,
         over: Callable[[], bool] = bool,
         *,
         calls: Sequence[Call] = (),
-        held: Callable[[bool], bool] = _never,
+        held: Callable[[bool], Hold] = _free,
         patient: bool = False,
         last: bool = False,
         thread: threading.Thread | None = None,
@@ -81,7 +92,7 @@ class Wait:
         self.calls, self.last = calls, last
         self.number = next(_numbers)
         self.deadline: int | None = None
-        self.expires = float("inf")
+        self.expires = self.frees = float("inf")
         self.granted = self.late = False
         self.lock = allocate_lock()
         self.lock.acquire()
@@ -175,7 +186,9 @@ class Scheduler:
         """Stay in a wait until it is this thread's turn; give whether what it waits for has come, rather than its deadline."""
         if nanoseconds is not None:
             wait.deadline = self._clock.passed + nanoseconds
-            wait.expires = clock.real_monotonic() + nanoseconds / clock.SECOND
+            now = clock.real_monotonic()
+            wait.expires = now + nanoseconds / clock.SECOND
+            wait.frees = max(wait.expires, now + LIMIT)
         return rest(wait)
 
     def arrived(self, ident: int, wait: Wait) -> None:
@@ -208,7 +221,7 @@ class Scheduler:
     def _next(self, stuck: list[int]) -> tuple[int, Wait] | None:
         """Choose who goes on, and move time where nobody could otherwise."""
         waits = sorted(((ident, wait) for ident, wait in _waits.copy().items() if self.knows(ident)), key=lambda each: each[1].number)
-        held = {wait for _, wait in waits if wait.held(bool(stuck))}  # asked before who is over: a job wakes its loop, and is done after
+        held = {wait: wait.held(bool(stuck)) for _, wait in waits}  # asked before who is over: a job wakes its loop, and is done after
         for one in waits:
             wait = one[1]
             wait.late = wait.deadline is not None and wait.deadline <= self._clock.passed
@@ -221,8 +234,9 @@ class Scheduler:
         if not timed:
             return None
         deadline, ident, wait = min(timed, key=lambda each: each[0])
-        slow = stuck or self._clock.returned  # what the app left is not hurried
-        if wait in held or (slow and wait.patient and clock.real_monotonic() < wait.expires):
+        slow = wait.patient and (stuck or self._clock.returned)  # what the app left is not hurried
+        until = max(wait.expires if slow else 0.0, wait.frees if held[wait] is Hold.REAL else 0.0)
+        if held[wait] is Hold.STILL or (until and clock.real_monotonic() < until):
             return None
         self._pass(stuck)
         self._clock.reach(deadline)

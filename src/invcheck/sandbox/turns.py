@@ -38,6 +38,10 @@ class Turns:
         loop: Any = asyncio and asyncio._get_running_loop()  # noqa: SLF001  # documented for this use, and asks without raising
         if getattr(loop, "takes_turns", False) and scheduler.current() is not None:
             return bool(await loop.turn(lane))
+        trio = sys.modules.get("invcheck.sandbox.trioloop")
+        polls = trio and trio.current()
+        if polls is not None and scheduler.current() is not None:
+            return bool(await polls.turn(lane))
         if get_ident() in serving.threads:
             await turn()
             return False
