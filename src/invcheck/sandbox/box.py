@@ -6,7 +6,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from invcheck import record as records
-from invcheck.sandbox import ambient, chance, clients, clock, environ, imports, listeners, network, scheduler, stdtime, waits
+from invcheck.sandbox import ambient, chance, clients, clock, environ, imports, listeners, network, scheduler, stdtime, unhandled, waits
 from invcheck.sandbox.inherited import inherited
 from invcheck.sandbox.turns import Turns
 
@@ -33,6 +33,7 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
     if not _installed:
         stdtime.install()
         waits.install()
+        unhandled.install()
         chance.install()
         environ.install()
         imports.after("asyncio", _prepare_asyncio)

@@ -17,7 +17,7 @@ from types import CodeType, FrameType
 
 from invcheck import record as records
 from invcheck.record import Record
-from invcheck.sandbox import ambient, clock, scheduler, serving, stdtime, unseen, waits
+from invcheck.sandbox import ambient, clock, polls, programs, scheduler, serving, stdtime, unhandled, unseen, waits
 from invcheck.vocabulary import Finding, Verdict
 
 PATIENCE = 2.0
@@ -29,9 +29,9 @@ _LOOK = 0.001
 _TICKS = 2  # of processor time: a thread that stands still takes none, and one that runs in a circle stands still as well
 _ROUNDS = 5  # ticks for each real second of patience, which a thread that looks round takes and one at work exceeds
 _LIBRARY = os.path.dirname(os.__file__) + "/"  # noqa: PTH120  # compared with the file names of code objects
-_LOOP = os.path.join(os.path.dirname(__file__), "loop.py")  # noqa: PTH118, PTH120  # likewise; it imports asyncio
-_SLEEPS = (clock.__file__, stdtime.__file__, waits.__file__, _LOOP)
-_ROUND = (scheduler.__file__, unseen.__file__)
+_LOOPS = [os.path.join(os.path.dirname(__file__), name) for name in ("loop.py", "trioloop.py")]  # noqa: PTH118, PTH120  # likewise
+_SLEEPS = (clock.__file__, stdtime.__file__, waits.__file__, *_LOOPS)
+_ROUND = (scheduler.__file__, unseen.__file__, polls.__file__, programs.__file__, unhandled.__file__)
 _POOL = ("/concurrent/futures/thread.py", "_worker")
 
 _Spot = tuple[tuple[CodeType, int], ...]
