@@ -14,7 +14,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import doubles as double  # noqa: E402  # the rows are scripts that stand beside each other
+import clocks as clock  # noqa: E402  # the rows are scripts that stand beside each other
+import doubles as double  # noqa: E402  # as above
 import drift  # noqa: E402  # as above
 import sdks as sdk  # noqa: E402  # as above
 import starts as start  # noqa: E402  # as above
@@ -70,6 +71,7 @@ def every(folder: Path, size: int, times: int) -> bool:
             plugs(folder, size, times),
             wire(folder, size, times),
             walls(folder, size, times),
+            clocks(folder, size, times),
         ]
     )
 
@@ -104,6 +106,11 @@ def walls(_: Path, __: int, times: int) -> bool:
     return wall.measure(min(times, 5))
 
 
+def clocks(_: Path, __: int, times: int) -> bool:
+    """Hold a trial under the virtual clock against the same under the real one."""
+    return clock.measure(min(times, 5))
+
+
 BENCHMARKS = {
     "judge": judge,
     "drift": drifts,
@@ -112,6 +119,7 @@ BENCHMARKS = {
     "plugin": plugs,
     "wire": wire,
     "walls": walls,
+    "clock": clocks,
     "all": every,
 }
 
