@@ -27,6 +27,7 @@ verbose = 2
 
 [gate]
 require = "kernel"
+keep-env = ["SHOP_SIGNING_KEY"]
 """
 
 
@@ -95,7 +96,7 @@ def test_both_files_hold_the_same_settings(tmp_path: Path, name: str) -> None:
         text = "[tool.invcheck]\n" + EVERYTHING.replace("[gate]", "[tool.invcheck.gate]")
     write(tmp_path, text, name)
     assert load(tmp_path) == Settings(
-        ("checks", "more"), 20, 7, 2, ("quick",), ("reports/run.jsonl",), 5.0, "kernel",
+        ("checks", "more"), 20, 7, 2, ("quick",), ("reports/run.jsonl",), 5.0, "kernel", ("SHOP_SIGNING_KEY",),
         keyword="refund", max_failures=3, allow_empty=True, format="junit", quiet=1, verbose=2, file=name,
     )  # fmt: skip
 
@@ -139,6 +140,10 @@ def test_two_files_with_settings_are_refused(tmp_path: Path) -> None:
         ("gate = 1\n", "UNKNOWN_KEY", "invcheck.toml:1:1", None),
         ("seed = 1\n gate . require = 'soft'\n", "WRONG_TYPE", "invcheck.toml:2:2", None),
         ("gate = {require = 'soft'}\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("gate.keep-env = 'SHOP'\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("gate.keep-env = ['SHOP', 'OPENAI_API_KEY']\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("gate.keep-env = ['https_proxy']\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("gate.keep_env = ['SHOP']\n", "UNKNOWN_KEY", "invcheck.toml:1:1", "did you mean 'gate.keep-env'?"),
         ("runs = \n", "TOML_SYNTAX", "invcheck.toml:1:8", None),
         ("runs = 1\nruns = 2\n", "TOML_SYNTAX", None, None),
         ("runs = 'a\n", "TOML_SYNTAX", None, None),

@@ -147,6 +147,7 @@ class _course:  # noqa: N801  # reads as a word at its two uses
             require_kernel=options.require_kernel,
             cap_seconds=options.trial_seconds,
             root=options.root,
+            keep_env=options.keep_env,
         )
         self.course = Course(options, emit, self.pool)
 

@@ -46,7 +46,8 @@ class RunOptions:
 
     ``paths`` are ``PATH``, ``PATH::name`` or ``PATH::name[case]`` with PATH relative to ``root`` in POSIX spelling;
     ``last_failed`` holds the ids to run again, or None when that was not asked for; ``runs`` replaces every check's
-    own number; ``shard`` is (i, n) with i from 1; ``trial_seconds`` is the real time that one trial may take.
+    own number; ``shard`` is (i, n) with i from 1; ``trial_seconds`` is the real time that one trial may take; ``keep_env``
+    names variables that trials get although their names look like a secret's.
     """
 
     root: Path
@@ -62,6 +63,7 @@ class RunOptions:
     allow_empty: bool = False
     require_kernel: bool = False
     trial_seconds: float = 60.0
+    keep_env: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

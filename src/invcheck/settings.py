@@ -25,7 +25,7 @@ class Settings:
     ``paths`` and ``output`` are relative to the project; without paths its folder ``checks`` is meant, if it is there.
     ``runs`` is None where every check keeps its own number, ``max_failures`` where no number of failures stops a run.
     ``trial_seconds`` is the real time after which a stuck trial is ended. ``gate_require`` is "kernel" where a run
-    without the kernel's own gate must be refused.
+    without the kernel's own gate must be refused; ``gate_keep_env`` names variables that trials get as they are.
     """
 
     paths: tuple[str, ...] = ()
@@ -36,6 +36,7 @@ class Settings:
     output: tuple[str, ...] = ()
     trial_seconds: float = 60.0
     gate_require: str | None = None
+    gate_keep_env: tuple[str, ...] = ()
     keyword: str | None = None
     max_failures: int | None = None
     allow_empty: bool = False
@@ -184,6 +185,13 @@ def _texts(value: Json) -> tuple[str, ...] | None:
     return None
 
 
+def _variables(value: Json) -> tuple[str, ...] | None:
+    from invcheck.sandbox.environ import keepable  # noqa: PLC0415  # only who keeps something needs it
+
+    names = _texts(value)
+    return names if names is not None and all(map(keepable, names)) else None
+
+
 def _whole(least: int) -> _Take:
     return lambda value: value if type(value) is int and value >= least else None
 
@@ -221,6 +229,7 @@ KNOWN: dict[str, tuple[str, str, _Take]] = {
     "quiet": ("quiet", "a whole number from 0", _whole(0)),
     "verbose": ("verbose", "a whole number from 0", _whole(0)),
     "gate.require": ("gate_require", '"kernel"', lambda value: value if value == "kernel" else None),
+    "gate.keep-env": ("gate_keep_env", "a list of variables, none of them a provider's key or a proxy", _variables),
 }
 """Key as it is written -> field, what it takes, and how it is read (None where it does not fit)."""
 

@@ -14,6 +14,7 @@ import pytest
 import invcheck
 from invcheck.cli import main
 from invcheck.events import CaseDone, Ended, Event, Listing, RunOptions, Started, summarise
+from invcheck.sandbox.environ import scrubbed
 from invcheck.vocabulary import Finding, Place, Result, Verdict
 
 
@@ -66,6 +67,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [*os.environ]:
         if name.startswith(("INVCHECK_", "GITHUB_", "NO_COLOR", "FORCE_COLOR")):
             monkeypatch.delenv(name)
+    for name in scrubbed(os.environ, "")[1]:
+        monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

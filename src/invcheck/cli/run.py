@@ -43,6 +43,8 @@ def execute(said: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> 
 
     asked = options.ask(said, environ, here)
     outputs.check(asked.outputs)
+    if asked.verbosity > 0:
+        telling.withheld(environ, asked.options.keep_env)
     told = telling.Telling(asked.options.root, asked.outputs, asked.format, asked.verbosity, environ)
     try:
         _pipeline.run(asked.options, told.take)

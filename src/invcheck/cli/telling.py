@@ -71,6 +71,16 @@ def banner(started: Started) -> str:
     )
 
 
+def withheld(environ: Mapping[str, str], keep: Sequence[str]) -> None:
+    """Tell which variables of this environment no trial sees."""
+    from invcheck.sandbox.environ import scrubbed  # noqa: PLC0415  # only who asks for more words needs it
+
+    _, names = scrubbed(environ, "", keep=keep)
+    if names:
+        hint = "gate.keep-env in the settings lets trials have one that is no provider's key"
+        console.say(f"note: no trial sees what this environment says of {', '.join(names)}\n  hint: {hint}")
+
+
 def complain(problems: Sequence[InvcheckError], environ: Mapping[str, str]) -> None:
     """Tell a person what could not be used, whatever stdout is for and however quiet a run is asked to be."""
     if not problems:

@@ -28,6 +28,7 @@ class Pool:
     run in the folder ``root``, by default the current one. ``cap_seconds`` is the real time in which a busy worker must
     be heard of. The best of the ``tiers`` that the kernel grants holds for all of them; with ``require_kernel`` Refused,
     code GATE_REQUIRED, is raised where that is the soft one. What user code prints goes to the descriptor ``output``.
+    ``keep_env`` names variables that workers get as they are.
     A task's ``allow`` and ``flips`` are what its worker was started with: one of another variant never gets it.
     A pool is a context manager: at its end its workers and their folders are gone.
     """
@@ -42,8 +43,9 @@ class Pool:
         root: str | PathLike[str] | None = None,
         output: int = 2,
         tiers: Sequence[Tier] = tuple(Tier),
+        keep_env: Sequence[str] = (),
     ) -> None:
-        self._root = str(Path.cwd() if root is None else root)
+        self._root, self._kept = str(Path.cwd() if root is None else root), keep_env
         self._entry, self._jobs, self._require, self._cap, self._output = entry, max(1, jobs), require_kernel, cap_seconds, output
         self._workers: list[Worker] = []
         self._tiers, self._refusals, self._granted = list(tiers), dict[Tier, str](), False
@@ -156,7 +158,7 @@ class Pool:
         self._started += 1
         seen = {self._root, str(self._folder), os.path.realpath(sys.executable), sys.prefix, sys.base_prefix, *sys.path}
         around = cell.walls(tier, seen=seen, allow=variant.allow)
-        return Worker(self._entry, self._root, f"{self._folder}/{self._started}", around, self._output, variant)
+        return Worker(self._entry, self._root, f"{self._folder}/{self._started}", around, self._output, variant, self._kept)
 
     def _lower(self, tier: Tier, refusal: str) -> None:
         """Go on with the next tier, where that is not below what is required."""

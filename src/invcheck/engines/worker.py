@@ -22,8 +22,10 @@ _MESSAGES = frozenset({"event", "spent", "done", "failed"})
 class Worker:
     """A running worker of one `Variant`; ``task`` is the index of the task in hand, ``since`` when it was last heard of."""
 
-    def __init__(self, entry: Sequence[str], root: str, temp: str, walls: Walls, output: int, variant: Variant = PLAIN) -> None:
-        """Start ``sys.executable *entry`` in the folder ``root``, or where the variant wants it.
+    def __init__(
+        self, entry: Sequence[str], root: str, temp: str, walls: Walls, output: int, variant: Variant = PLAIN, kept: Sequence[str] = ()
+    ) -> None:
+        """Start ``sys.executable *entry`` in the folder ``root``, or where the variant wants it, with the variables ``kept``.
 
         NotWalled where the kernel refuses one of the ``walls``, InvcheckError where exec fails.
         """
@@ -45,7 +47,7 @@ class Worker:
         inherited = Inherited(
             life, tasks, messages, self._notes, self._sites, self._frames, walls.tier, walls.alone, walls.allow, f"{temp}/temp"
         )
-        given, _ = environ.scrubbed(os.environ, f"{temp}/home", inherited.temp)
+        given, _ = environ.scrubbed(os.environ, f"{temp}/home", inherited.temp, keep=kept)
         program = Program(
             argv=(sys.executable, *entry),
             environ={**variant.applied(given), VARIABLE: inherited.text()},
