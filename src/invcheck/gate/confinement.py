@@ -14,16 +14,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import socket
 
-_USER, _NET, _MOUNT = 0x1000_0000, 0x4000_0000, 0x0002_0000
+_USER, _NET, _MOUNT, _NUMBERS = 0x1000_0000, 0x4000_0000, 0x0002_0000, 0x2000_0000
 _NOSUID_NODEV_NOEXEC, _BIND = 0x2 | 0x4 | 0x8, 0x1000
 _SOCKET_FOLDERS = ("/run", "/var/run")
 _SIOCSIFFLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 _RESOLVER = "/etc/resolv.conf"
+_FORMATS = b"/proc/sys/fs/binfmt_misc"  # covers nothing
 SINK = ("127.0.0.1", 53)
 """Where lookups of names go inside the namespace: nobody answers them there but our supervisor."""
 
-RESOLVER_TEXT = b"nameserver 127.0.0.1\nsearch .\noptions attempts:1 timeout:1\n"
-"""resolv.conf(5) inside the namespace: one try, and no other name is tried for the one that was asked for."""
+SEARCH = "search.invalid"
+"""The domain that the C library appends where a name is not found: a name below it was asked for by nobody."""
+
+RESOLVER_TEXT = f"nameserver 127.0.0.1\nsearch {SEARCH}\noptions attempts:1 timeout:1\n".encode()
+"""resolv.conf(5) inside the namespace; without a domain of ours the machine's own would be appended."""
 
 
 def prepare() -> Callable[[int], None]:
@@ -40,16 +44,35 @@ def prepare() -> Callable[[int], None]:
     return unshare
 
 
-def enter(unshare: Callable[[int], None]) -> None:
+def enter(unshare: Callable[[int], None], *, own_pids: bool = False) -> None:
     """Move this process into its own user, network and mount namespace, with loopback up; OSError where refused.
 
+    With ``own_pids`` the next child is the first process of a namespace of its own (pid_namespaces(7)).
     The user namespace is there for root too: without it a privileged process could walk back out.
     """
     user, group = os.getuid(), os.getgid()
-    unshare(_USER | _NET | _MOUNT)
+    unshare(_USER | _NET | _MOUNT | (_NUMBERS if own_pids else 0))
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         _write(f"/proc/self/{name}", text)
     _loopback_up()
+
+
+def countable() -> bool:
+    """Say whether a process namespace may have a ``/proc`` that fits it: not where a container hides parts of its own.
+
+    The kernel refuses to show in a new one what lies covered in the old (mount_too_revealing in fs/namespace.c).
+    """
+    try:
+        with open("/proc/self/mountinfo", "rb") as file:  # noqa: PTH123  # pathlib is not loaded here
+            points = [line.split()[4] for line in file]
+    except OSError:
+        return False
+    return b"/proc" in points and not any(point.startswith(b"/proc/") and point != _FORMATS for point in points)
+
+
+def count_here() -> None:
+    """Show the processes of this namespace in ``/proc``; OSError where refused."""
+    _mount(b"proc", "/proc", b"proc", _NOSUID_NODEV_NOEXEC, None)
 
 
 def cover(inside: Collection[str], shown: Iterable[str] = ()) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from errno import EAFNOSUPPORT, ECONNREFUSED, ENETUNREACH, ENOENT
 
 from invcheck.gate.attempts import Attempt
-from invcheck.gate.filters import INET, INET6, UNIX
+from invcheck.gate.filters import INET, INET6, NETLINK, UNIX
 
 _QUIET_FAMILIES = {38}
 """AF_ALG: the kernel's own ciphers, which is no network."""
@@ -44,4 +44,6 @@ def judge(attempt: Attempt, inside: Inside) -> tuple[int, bool]:
         if own or inside.serves(attempt):
             return PASSES, False
         return (ENOENT, False) if attempt.path.startswith(_QUIET) else (ECONNREFUSED, True)
+    if attempt.family == NETLINK:
+        return PASSES, False  # the kernel itself, as for a list of interfaces
     return EAFNOSUPPORT, attempt.family not in _QUIET_FAMILIES

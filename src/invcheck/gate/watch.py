@@ -15,6 +15,7 @@ from select import poll
 
 from invcheck.gate import names, seccomp, world
 from invcheck.gate.attempts import UNREADABLE, Attempt, attempted
+from invcheck.gate.confinement import SEARCH
 from invcheck.gate.policy import PASSES, Inside, judge
 from invcheck.gate.seccomp import Request
 from invcheck.vocabulary import Json
@@ -208,7 +209,7 @@ class Watch:
         if self._looking is None:
             return
         request, attempt, told = self._looking
-        if name not in told:
+        if name not in told and not name.endswith(f".{SEARCH}"):
             told.add(name)
             note = {**self._who(request, attempt), "wanted": name, "host": name, "port": None, "loopback": False}
             self._settle(note, self._note(note, request))

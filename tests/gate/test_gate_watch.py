@@ -1,0 +1,270 @@
+"""A cell whose attempts are watched: what programs dial is refused, noted before the refusal, and named."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from select import poll
+from typing import Any
+
+import pytest
+
+from invcheck.gate import cell, filters, keeper, seccomp, watch
+from invcheck.gate.tiers import Tier
+from invcheck.sandbox.network import noted, notes_file
+
+CURL = shutil.which("curl")
+SOCKADDR = """
+import ctypes, socket, struct
+def address(host, port):
+    return struct.pack("=H", 2) + struct.pack(">H", port) + socket.inet_aton(host) + bytes(8)
+libc = ctypes.CDLL(None, use_errno=True)
+"""
+FAULTS = "import faulthandler, os; faulthandler.register(40, file=int(os.environ['SITES']), all_threads=False)\n"
+
+
+@dataclass
+class Ran:
+    """How a program ended, what was noted and where threads stood."""
+
+    over: str
+    notes: list[dict[str, Any]]
+    sites: str
+
+    @property
+    def wanted(self) -> list[str]:
+        """What was wanted, in order."""
+        return [each["wanted"] for each in self.notes]
+
+
+def run(argv: list[str], tier: Tier, temp: Path, **options: Any) -> Ran:
+    """Run a program in a cell until it is over, and answer what it attempts."""
+    notes, sites = notes_file(), notes_file()
+    life, kept = os.pipe()
+    null = os.open(os.devnull, os.O_RDWR)
+    environ = {"PATH": os.environ["PATH"], "SITES": str(sites)}
+    program = cell.Program(argv, environ, str(temp), str(temp), life, notes, sites, keep=(sites,), stdio=(null, null, null))
+    running = cell.Cell(program, cell.walls(tier, seen=[str(temp), sys.prefix, sys.base_prefix, *sys.path], **options))
+    try:
+        while (over := running.over()) is None:
+            poller = poll()
+            for descriptor in (running.process, *running.descriptors()):
+                poller.register(descriptor, 1)
+            poller.poll(5_000)
+            running.attend()
+    finally:
+        running.end()
+        said = os.pread(sites, 1 << 20, 0).decode()
+        found = noted(notes)[0]
+        for descriptor in (notes, sites, life, kept, null):
+            os.close(descriptor)
+    return Ran(over, found, said)
+
+
+def python(text: str, tier: Tier, temp: Path, **options: Any) -> Ran:
+    """The same for a piece of Python."""
+    return run([sys.executable, "-c", SOCKADDR + text], tier, temp, **options)
+
+
+watched = pytest.mark.parametrize("tier", [Tier.K1, Tier.K2])
+
+TELL = "except OSError as error: raise SystemExit(error.errno)"
+REFUSED = {
+    "connect": (
+        "libc.connect(socket.socket().fileno(), address('192.0.2.1', 443), 16); raise SystemExit(ctypes.get_errno())",
+        "192.0.2.1:443",
+        "exit 101",
+    ),
+    "udp": (
+        "libc.sendto(socket.socket(type=2).fileno(), b'x', 1, 0, address('192.0.2.1', 9), 16); raise SystemExit(ctypes.get_errno())",
+        "192.0.2.1:9",
+        "exit 101",
+    ),
+    "message": (f"try: socket.socket(type=2).sendmsg([b'x'], [], 0, ('192.0.2.1', 9))\n{TELL}", "192.0.2.1:9", "exit 101"),
+    "fast open": (f"try: socket.socket().sendto(b'x', socket.MSG_FASTOPEN, ('192.0.2.1', 80))\n{TELL}", "192.0.2.1:80", "exit 101"),
+    "mapped": (f"try: socket.socket(10).connect(('::ffff:192.0.2.1', 80))\n{TELL}", "192.0.2.1:80", "exit 101"),
+    "loopback": ("raise SystemExit(socket.socket().connect_ex(('127.0.0.1', 1)))", "127.0.0.1:1", "exit 111"),
+    "unix": ("raise SystemExit(socket.socket(1).connect_ex('/dev/log'))", "unix:/dev/log", "exit 111"),
+    "abstract": ("raise SystemExit(socket.socket(1).connect_ex('\\0nobody'))", "unix:@nobody", "exit 111"),
+    "vsock": (f"try: socket.socket(40)\n{TELL}", "address family 40", "exit 97"),
+}
+
+
+@watched
+@pytest.mark.parametrize("way", REFUSED)
+def test_what_may_not_pass_is_refused_and_noted(way: str, tier: Tier, tmp_path: Path) -> None:
+    """101 is ENETUNREACH, 111 ECONNREFUSED, 97 EAFNOSUPPORT (errno.h); one attempt is one note."""
+    text, wanted, over = REFUSED[way]
+    ran = python(text, tier, tmp_path)
+    assert (ran.wanted, ran.over) == ([wanted], over)
+    note = ran.notes[0]
+    assert (note["kernel"], note["count"], note["thread"], note["command"]) == (True, 1, "MainThread", None)
+
+
+@watched
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with socket.create_server(('127.0.0.1', 0)) as own: socket.create_connection(own.getsockname()).close()",
+        "one = socket.socket(type=2); one.bind(('127.0.0.1', 0)); socket.socket(type=2).sendto(b'x', one.getsockname())",
+        "one = socket.socket(socket.AF_UNIX); one.bind('\\0own'); one.listen(); socket.socket(socket.AF_UNIX).connect('\\0own')",
+        "one = socket.socket(socket.AF_UNIX); one.bind('own'); one.listen(); socket.socket(socket.AF_UNIX).connect('own')",
+        "from multiprocessing import Manager\nif __name__ == '__main__':\n  with Manager() as made: assert made.list([1])[0] == 1",
+        "import os, socket\nassert socket.if_nameindex()\nassert socket.getaddrinfo('127.0.0.1', 80)",
+        "one, other = socket.socketpair(); one.sendmsg([b'x']); assert other.recv(1) == b'x'",
+    ],
+    ids=["tcp", "udp", "abstract", "path", "manager", "itself", "pair"],
+)  # fmt: skip
+def test_what_is_served_inside_is_reached(text: str, tier: Tier, tmp_path: Path) -> None:
+    """Servers of its own, of its children and unnamed pairs: nothing of it is an attempt."""
+    ran = python(text, tier, tmp_path)
+    assert (ran.over, ran.wanted) == ("exit 0", [])
+
+
+@watched
+def test_a_listener_outside_sees_nothing(tier: Tier, tmp_path: Path) -> None:
+    """It is the judge: on loopback by address, as a path elsewhere, and as an abstract name."""
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as path, socket.socket(socket.AF_UNIX) as name:
+        folder = tmp_path / "outside"
+        folder.mkdir()
+        path.bind(str(folder / "judge"))
+        name.bind(f"\0judge-{os.getpid()}")
+        port = tcp.getsockname()[1]
+        for each in (tcp, path, name):
+            each.listen()
+            each.setblocking(False)
+        text = (
+            f"for one, where in ((socket.socket(), ('127.0.0.1', {port})), (socket.socket(socket.AF_UNIX), {str(folder / 'judge')!r}), "
+            f"(socket.socket(socket.AF_UNIX), '\\0judge-{os.getpid()}')): assert one.connect_ex(where)"
+        )
+        inside = tmp_path / "inside"
+        inside.mkdir()
+        ran = python(text, tier, inside)
+        for each in (tcp, path, name):
+            with pytest.raises(BlockingIOError):
+                each.accept()
+    assert ran.over == "exit 0"
+    assert ran.wanted == [f"127.0.0.1:{port}", f"unix:{folder / 'judge'}", f"unix:@judge-{os.getpid()}"]
+
+
+@watched
+def test_a_thread_of_python_says_where_it_stands(tier: Tier, tmp_path: Path) -> None:
+    """From inside C code, one block for each note that says so; a thread of C code has none, and is given an empty one."""
+    text = FAULTS + (
+        "def dials(port): libc.connect(socket.socket().fileno(), address('192.0.2.1', port), 16)\n"
+        "dials(1)\nimport threading\none = threading.Thread(target=dials, args=(2,), name='pool-3'); one.start(); one.join()\n"
+    )
+    ran = python(text, tier, tmp_path)
+    assert ran.wanted == ["192.0.2.1:1", "192.0.2.1:2"]
+    assert [each["dump"] for each in ran.notes] == [True, True]
+    blocks = ran.sites.split("Stack (")[1:]
+    assert [block.count("in dials") for block in blocks] == [1, 1]
+
+
+def test_a_storm_of_attempts_is_noted_whole_and_asked_eight_times(tmp_path: Path) -> None:
+    """A loop that dials does not fill the memory with stacks."""
+    text = FAULTS + "for _ in range(20): libc.connect(socket.socket().fileno(), address('192.0.2.1', 1), 16)\n"
+    ran = python(text, Tier.K1, tmp_path)
+    assert ran.wanted == ["192.0.2.1:1"] * 20
+    assert [each["dump"] for each in ran.notes] == [True] * 8 + [False] * 12
+    assert ran.sites.count("Stack (") == 8
+
+
+@watched
+@pytest.mark.skipif(CURL is None, reason="there is no curl here")
+def test_a_program_is_named_by_its_command_line(tier: Tier, tmp_path: Path) -> None:
+    """A child's attempt is told with what was started."""
+    ran = run(["/bin/sh", "-c", "curl -sS http://192.0.2.1:8080/x; true"], tier, tmp_path)
+    assert [(each["wanted"], each["command"], each["via"]) for each in ran.notes] == [
+        ("192.0.2.1:8080", "curl -sS http://192.0.2.1:8080/x", "curl")
+    ]
+
+
+@pytest.mark.skipif(CURL is None, reason="there is no curl here")
+def test_a_name_is_noted_that_a_program_looks_up(tmp_path: Path) -> None:
+    """Once, however many kinds of record are asked for; the program hears that there is no such name (curl's status 6)."""
+    ran = run(["/bin/sh", "-c", "curl -sS http://api.example.test/x"], Tier.K1, tmp_path)
+    assert ran.over == "exit 6"
+    assert [(each["wanted"], each["host"], each["port"]) for each in ran.notes] == [("api.example.test", "api.example.test", None)]
+
+
+def test_a_name_that_is_looked_up_in_c_code_has_a_line(tmp_path: Path) -> None:
+    """The thread waits for its answer and is asked meanwhile, which the C library bears."""
+    text = FAULTS + (
+        "def asks():\n    made = ctypes.c_void_p()\n    return libc.getaddrinfo(b'api.example.test', b'443', None, ctypes.byref(made))\n"
+        "raise SystemExit(0 if asks() == -2 else 1)\n"
+    )
+    ran = python(text, Tier.K1, tmp_path)
+    assert ran.over == "exit 0"  # -2 is EAI_NONAME (netdb.h)
+    assert ran.wanted == ["api.example.test"]
+    assert "in asks" in ran.sites
+
+
+@watched
+def test_what_cannot_be_looked_into_does_not_exist(tier: Tier, tmp_path: Path) -> None:
+    """io_uring is not there (38 is ENOSYS), nobody takes another's descriptors (1 is EPERM), and no privileges are gained."""
+    text = (
+        "first = libc.syscall(425, 1, ctypes.create_string_buffer(120)), ctypes.get_errno()\n"
+        "second = libc.syscall(438, 0, 0, 0), ctypes.get_errno()\n"
+        "raise SystemExit(0 if (first, second) == ((-1, 38), (-1, 1)) and libc.prctl(39, 0, 0, 0, 0) == 1 else 1)"
+    )
+    assert python(text, tier, tmp_path).over == "exit 0"
+
+
+def test_the_static_filter_leaves_unix_sockets_only(tmp_path: Path) -> None:
+    """Where no listener works: 13 is EACCES, and own Unix sockets work; with a namespace loopback does as well."""
+    text = (
+        "one, _ = socket.socketpair()\n"
+        "try: socket.socket()\nexcept PermissionError as error: raise SystemExit(error.errno)\n"
+        "own = socket.create_server(('127.0.0.1', 0)); socket.create_connection(own.getsockname()).close()"
+    )
+    assert python(text, Tier.K3, tmp_path, alone=False).over == "exit 13"
+    assert python(text, Tier.K3, tmp_path).over == "exit 0"
+
+
+@contextmanager
+def ordinary(user: int) -> Iterator[int]:
+    """A child that is an ordinary user; gives 0 in it, whose leaving is its end, and its number to the parent."""
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+        ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # its files in /proc are its own again
+        try:
+            yield 0
+            os._exit(0)
+        finally:
+            os._exit(1)
+    yield child
+
+
+@watched
+@pytest.mark.skipif(os.getuid() != 0 or CURL is None, reason="only root can be somebody else, with curl")
+def test_an_ordinary_user_has_the_same_walls(tier: Tier, tmp_path: Path) -> None:
+    """Nothing of it needs privileges: a program of user 65534 is refused, noted and named alike."""
+    tmp_path.chmod(0o777)
+    for folder in tmp_path.parents[:2]:
+        folder.chmod(0o755)
+    said = tmp_path / "said"
+    assert all((filters, keeper, seccomp, watch, tempfile))  # loaded before: the other user may not read their files
+    with ordinary(65534) as child:
+        if child == 0:
+            ran = run(["/bin/sh", "-c", "curl -sS http://192.0.2.1:8080/x; curl -sS http://api.example.test; true"], tier, tmp_path)
+            said.write_text(json.dumps([ran.over, [(each["wanted"], each["command"]) for each in ran.notes]]))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    over, notes = json.loads(said.read_text())
+    assert over == "exit 0"
+    assert notes[0] == ["192.0.2.1:8080", "curl -sS http://192.0.2.1:8080/x"]
+    assert notes[1][1] == "curl -sS http://api.example.test"
+    if tier is Tier.K1:
+        assert notes[1][0] == "api.example.test"
