@@ -9,6 +9,7 @@ from typing import TypeAlias
 from invcheck import _collect, _plan, results, suite
 from invcheck.assertions.implied import breached
 from invcheck.engines import confined
+from invcheck.engines.limits import Limits
 from invcheck.errors import CheckFileError, InvcheckError, Refused, Unevaluated
 from invcheck.events import CaseDone, Ended, Event, Listing, Problem, Progress, RunOptions, Summary, summarise
 from invcheck.suite import Check
@@ -146,6 +147,7 @@ class _course:  # noqa: N801  # reads as a word at its two uses
             jobs=options.jobs,
             require_kernel=options.require_kernel,
             cap_seconds=options.trial_seconds,
+            limits=Limits(memory=options.memory, cpu_seconds=options.cpu_seconds),
             root=options.root,
             keep_env=options.keep_env,
         )
@@ -190,9 +192,16 @@ def _lost(answer: Json) -> str:
     if "died" in answer:
         return f"the worker died: {answer['died']}"
     where = f", in {answer['where']}" if answer.get("where") else ""
+    if "used" in answer:
+        return f"{answer['words']}{where.rpartition(', line ')[0] or where}"  # a line of a loop is chance
     return f"nothing was heard for {answer['capped']:g} seconds{where}"
 
 
+_USED_UP = {
+    "memory": ("TRIAL_MEMORY", "raise gate.memory in the settings where the app really needs more"),
+    "cpu": ("TRIAL_CPU", "raise cpu-seconds in the settings where the app really needs longer"),
+    "processes": ("TRIAL_PROCESSES", "an app that starts one process for each thing it does needs a pool"),
+}
 _KINDS = {2: CheckFileError, 3: Unevaluated, 4: Refused}
 
 
@@ -218,6 +227,9 @@ def _result(unit: _plan.Unit, message: Json) -> Result:
         findings.append(Finding(failed["code"], Verdict.ERRORED, failed["message"], hint=failed.get("hint")))
     elif "died" in message:
         findings.append(Finding("WORKER_DIED", Verdict.ERRORED, f"in a trial of this case {_lost(message)}"))
+    elif "used" in message:
+        code, hint = _USED_UP[message["used"]]
+        findings.append(Finding(code, Verdict.ERRORED, f"in a trial of this case {_lost(message)}", hint=hint))
     else:
         hint = "raise trial-seconds in the settings where the app really needs longer"
         findings.append(Finding("TRIAL_TIMEOUT", Verdict.ERRORED, f"in a trial of this case {_lost(message)}", hint=hint))

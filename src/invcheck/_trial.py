@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _COUNTED = ("attempted", *map(str, State), "asked")
 
 _KEEP = "give the double no keep=, or one that is as large as what it is asked"
+_MACHINE = "how much there is differs from machine to machine, so nothing can be said of this trial"
 
 OPTIMIZED = bool(sys.flags.optimize)
 """Whether this Python drops asserts: those of a check, and those that the app itself relies on."""
@@ -152,7 +153,7 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
             record.latch(_errored("SETUP_RAISED", f"the setup raised {told['type']}: {told['message'] or '(no message)'}{where}"))
         else:
             start, began = trial.clock.elapsed, True
-            output, error = _driven(subject, arguments, folders)
+            output, error = _driven(subject, arguments, record, folders)
         elapsed = trial.clock.elapsed - start
         if other_threads():
             from invcheck.sandbox.threads import settle  # noqa: PLC0415  # an app without threads does not pay for it
@@ -200,7 +201,7 @@ def _given(subject: Subject, trial: Trial) -> dict[str, Any]:
     return given
 
 
-def _driven(subject: Subject, arguments: dict[str, Any], folders: Folders) -> tuple[object, dict[str, Json] | None]:
+def _driven(subject: Subject, arguments: dict[str, Any], record: Record, folders: Folders) -> tuple[object, dict[str, Json] | None]:
     try:
         output = subject.function(**arguments)
         if inspect.isawaitable(output) or inspect.isasyncgen(output):
@@ -208,6 +209,8 @@ def _driven(subject: Subject, arguments: dict[str, Any], folders: Folders) -> tu
         if inspect.isgenerator(output):  # an app that streams works while it is read
             output = list(output)
     except BaseException as error:  # noqa: BLE001  # whatever leaves the app is what happened: it is judged, not handled
+        if isinstance(error, MemoryError) and not escaped.said(error):
+            record.latch(_errored("OUT_OF_MEMORY", "there was not as much memory as the app asked for", _MACHINE))
         return None, escaped.told(error, folders, subject.check.file if subject.check.function is not None else None)
     return output, None
 

@@ -54,6 +54,14 @@ def tail(error: BaseException) -> TracebackType:
     return trace
 
 
+def said(error: BaseException) -> bool:
+    """Whether a ``raise`` raised it, and not the interpreter or C code."""
+    from opcode import opname  # noqa: PLC0415  # only for errors that both may raise
+
+    trace = tail(error)
+    return opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
+
+
 def raised_here(error: BaseException) -> bool:
     """Whether code of ours raised it: with words of ours, or what the test wrote for a double to raise."""
     return error.__traceback__ is not None and _ours(tail(error))

@@ -46,7 +46,8 @@ class RunOptions:
 
     ``paths`` are ``PATH``, ``PATH::name`` or ``PATH::name[case]`` with PATH relative to ``root`` in POSIX spelling;
     ``last_failed`` holds the ids to run again, or None when that was not asked for; ``runs`` replaces every check's
-    own number; ``shard`` is (i, n) with i from 1; ``trial_seconds`` is the real time that one trial may take; ``keep_env``
+    own number; ``shard`` is (i, n) with i from 1; ``trial_seconds`` is the real time that one trial may take, ``cpu_seconds``
+    the processor time, and ``memory`` the bytes that all processes of a worker may hold; ``keep_env``
     names variables that trials get although their names look like a secret's.
     """
 
@@ -63,6 +64,8 @@ class RunOptions:
     allow_empty: bool = False
     require_kernel: bool = False
     trial_seconds: float = 60.0
+    cpu_seconds: float = 30.0
+    memory: int = 4 << 30
     keep_env: tuple[str, ...] = ()
 
 

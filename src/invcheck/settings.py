@@ -17,6 +17,8 @@ from invcheck.yamltext import decode
 FORMATS = ("table", "jsonl", "json", "junit", "md", "github")
 """What stdout can get."""
 
+_LEAST = 128 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -24,7 +26,8 @@ class Settings:
 
     ``paths`` and ``output`` are relative to the project; without paths its folder ``checks`` is meant, if it is there.
     ``runs`` is None where every check keeps its own number, ``max_failures`` where no number of failures stops a run.
-    ``trial_seconds`` is the real time after which a stuck trial is ended. ``gate_require`` is "kernel" where a run
+    ``trial_seconds`` is the real time after which a stuck trial is ended, ``cpu_seconds`` the processor time after which a
+    busy one is, ``gate_memory`` the bytes that a worker and what it starts may hold. ``gate_require`` is "kernel" where a run
     without the kernel's own gate must be refused; ``gate_keep_env`` names variables that trials get as they are.
     """
 
@@ -40,6 +43,8 @@ class Settings:
     keyword: str | None = None
     max_failures: int | None = None
     allow_empty: bool = False
+    cpu_seconds: float = 30.0
+    gate_memory: int = 4 << 30
     format: str = "table"
     quiet: int = 0
     verbose: int = 0
@@ -210,6 +215,13 @@ def _seconds(value: Json) -> float | None:
     return float(value) if type(value) in (int, float) and 0 < value < float("inf") else None
 
 
+def _bytes_of(value: Json) -> int | None:
+    """Read a size such as "2GiB"; None for anything else, and for less than an empty worker needs."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([MG])iB", value) if isinstance(value, str) else None
+    amount = int(float(found[1]) * (1 << (20 if found[2] == "M" else 30))) if found else 0
+    return amount if amount >= _LEAST else None
+
+
 def _kind(wanted: type) -> _Take:
     return lambda value: value if type(value) is wanted else None
 
@@ -228,6 +240,8 @@ KNOWN: dict[str, tuple[str, str, _Take]] = {
     "format": ("format", f"one of {', '.join(FORMATS)}", lambda value: value if value in FORMATS else None),
     "quiet": ("quiet", "a whole number from 0", _whole(0)),
     "verbose": ("verbose", "a whole number from 0", _whole(0)),
+    "cpu-seconds": ("cpu_seconds", "a number of seconds above 0", _seconds),
+    "gate.memory": ("gate_memory", 'a size from "128MiB" on, such as "2GiB"', _bytes_of),
     "gate.require": ("gate_require", '"kernel"', lambda value: value if value == "kernel" else None),
     "gate.keep-env": ("gate_keep_env", "a list of variables, none of them a provider's key or a proxy", _variables),
 }

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from invcheck.engines import confined, worker
+from invcheck.engines import confined, limits, worker
 from invcheck.engines import stuck as stuck_module
 from invcheck.errors import InvcheckError, Refused
 from invcheck.gate import cell, confinement
@@ -77,6 +77,11 @@ def gone(pid: int) -> bool:
         return bool(select.select([descriptor], [], [], 5)[0])
     finally:
         os.close(descriptor)
+
+
+def standing(made: confined.Pool) -> list[int]:
+    """All processes of a pool's workers, as this machine numbers them: a worker may have numbers of its own."""
+    return [process for each in made._workers for process in limits.used(each.cell.keeper).processes]
 
 
 def test_tasks_come_back_by_index_with_their_events_first() -> None:
@@ -151,12 +156,17 @@ def test_what_a_dead_worker_noted_is_told() -> None:
     ]
 
 
-def capped(made: confined.Pool, task: Any) -> list[Any]:
-    """Give a running worker a short cap and a task that never ends; the cap is put back for its replacement."""
+def capped(made: confined.Pool, task: Any, processes: list[int] | None = None) -> list[Any]:
+    """Give a running worker a short cap and a task that never ends; the cap is put back for its replacement.
+
+    What ran when it told of itself is added to the ``processes``.
+    """
     assert last(made.run([{"do": "echo"}])) == {0: {"done": None}}
     made._cap, patient, seen = SHORT, made._cap, []
     for index, message in made.run([task, {"do": "echo", "value": 2}]):
         seen.append((index, message))
+        if "event" in message and processes is not None:
+            processes += standing(made)
         if "capped" in message:
             made._cap = patient
     return seen
@@ -165,12 +175,13 @@ def capped(made: confined.Pool, task: Any) -> list[Any]:
 def test_a_stuck_worker_is_capped_and_says_where_it_stands() -> None:
     """Nothing heard for the cap's time: the worker and its child are ended, and the project's frame is named."""
     with pool() as made:
-        seen = capped(made, {"do": "hang", "child": True})
-    event, told = seen[0][1]["event"], seen[1][1]
+        processes = list[int]()
+        seen = capped(made, {"do": "hang", "child": True}, processes)
+    told = seen[1][1]
     assert (told["capped"], told["breaches"]) == (SHORT, [])
     assert told["where"].startswith("tests/engines/worker_program.py:hang, line ")
-    assert gone(event["child"])
-    assert gone(event["worker"])
+    assert len(processes) >= 3  # a keeper, the worker, and its child
+    assert all(map(gone, processes))
     assert seen[2] == (1, {"done": 2})
 
 
@@ -292,21 +303,21 @@ def test_stopping_early_ends_the_tasks_in_hand() -> None:
     with pool(jobs=2) as made:
         for _, message in made.run([{"do": "hang", "child": True}, {"do": "echo"}, {"do": "echo"}]):
             if "event" in message:
-                pids = message["event"]
+                processes = standing(made)
                 break
         gc.collect()
         assert last(made.run([{"do": "echo", "value": 3}])) == {0: {"done": 3}}
-        assert gone(pids["worker"])
-        assert gone(pids["child"])
+        assert len(processes) >= 3
+        assert all(map(gone, processes))
 
 
 SUPERVISOR = """
     import os, sys
-    from invcheck.engines import confined
+    from invcheck.engines import confined, limits
     try:
         with confined.Pool([sys.argv[1]], root=sys.argv[2]) as made:
             for _, message in made.run([{"do": "hang", "child": True}]):
-                print(message["event"]["worker"], message["event"]["child"], made._folder, flush=True)
+                print(made._folder, *limits.used(os.getpid()).processes[1:], flush=True)
     except KeyboardInterrupt:
         sys.exit(130)
 """
@@ -324,11 +335,11 @@ def test_nothing_outlives_the_supervisor(name: str, code: int, tmp_path: Path) -
     )
     assert supervisor.stdout is not None
     with supervisor.stdout:
-        told, child, folder = supervisor.stdout.readline().split()
+        folder, *processes = supervisor.stdout.readline().split()
         supervisor.send_signal(getattr(signal, name))
         assert supervisor.wait(30) == code
-    assert gone(int(told))
-    assert gone(int(child))
+    assert len(processes) >= 3
+    assert all(gone(int(process)) for process in processes)
     if name == "SIGINT":
         assert not Path(folder).exists()
 
@@ -397,29 +408,16 @@ def test_a_program_that_ends_at_once_loses_every_task_and_no_more() -> None:
     assert seen == {n: {"died": "exit 7", "breaches": []} for n in range(2)}
 
 
-def test_where_no_descriptor_stands_for_a_process_it_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a kernel without pidfd the same messages come."""
-
-    def refuse(_pid: int) -> int:
-        raise OSError(38, "Function not implemented")
-
-    monkeypatch.setattr(os, "pidfd_open", refuse)
-    with pool() as made:
-        seen = last(made.run([{"do": "end", "how": "os._exit"}, {"do": "echo", "value": 1}]))
-    assert seen == {0: {"died": "exit 4", "breaches": []}, 1: {"done": 1}}
-
-
 def test_an_idle_worker_that_will_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Closing waits for idle workers, but not for ever."""
     monkeypatch.setattr(confined, "_GRACE", 1)
     null = os.open(os.devnull, os.O_WRONLY)
-    program = (
-        "import sys; from invcheck.engines import channel; channel.serve({'x': lambda t, e: __import__('os').getpid()})\nwhile True: pass"
-    )
+    program = "import sys; from invcheck.engines import channel; channel.serve({'x': lambda t, e: None})\nwhile True: pass"
     with confined.Pool(["-c", program], output=null) as made:
-        pid = last(made.run([{"do": "x"}]))[0]["done"]
+        assert last(made.run([{"do": "x"}])) == {0: {"done": None}}
+        processes = standing(made)
     os.close(null)
-    assert gone(pid)
+    assert all(map(gone, processes))
 
 
 def test_a_dump_is_read_for_the_projects_frame() -> None:
@@ -467,7 +465,7 @@ def test_a_worker_that_dies_while_it_idles_costs_no_task() -> None:
         first, second = (last(made.run([{"do": "inside"}] * 2)), [each.pid for each in made._workers])
         assert (len(first), len(second)) == (2, 2)
         os.kill(second[1], signal.SIGKILL)
-        os.waitid(os.P_PID, second[1], os.WEXITED | os.WNOWAIT)
+        assert select.select([made._workers[1].cell.process], [], [], 5)[0]
         assert list(last(made.run([{"do": "inside"}]))) == [0]
         assert [each.pid for each in made._workers] == second[:1]
         assert list(last(made.run([{"do": "inside"}] * 2))) == [0, 1]

@@ -52,6 +52,8 @@ def ask(flags: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> Ask
         allow_empty=given.switch("allow_empty", own.allow_empty),
         require_kernel=given.switch("require_kernel", own.gate_require == "kernel"),
         trial_seconds=own.trial_seconds,
+        cpu_seconds=own.cpu_seconds,
+        memory=own.gate_memory,
         keep_env=own.gate_keep_env,
     )
     return Asked(options, _outputs(given, own, here, root), _format(given, own), _verbosity(given, own))

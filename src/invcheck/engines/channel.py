@@ -6,6 +6,7 @@ Nothing that user code prints can reach it, and a child that user code forks can
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from _thread import _count as other_threads
 from collections.abc import Callable, Container, Iterator, Mapping
@@ -15,6 +16,7 @@ from typing import TypeAlias
 
 from invcheck.canonical import packed, unpacked
 from invcheck.errors import InvcheckError, NetworkBlocked
+from invcheck.gate import orphans
 from invcheck.sandbox import network
 from invcheck.sandbox.inherited import inherited
 from invcheck.vocabulary import Json, spot
@@ -23,8 +25,14 @@ Emit: TypeAlias = Callable[[Json], None]
 Handler: TypeAlias = Callable[[Json, Emit], Json]
 
 # an app may replace what it finds in os, as a fake file system does: the channel holds on to its own
-_fork, _leave, _process, _read, _wait, _write = os.fork, os._exit, os.getpid, os.read, os.waitpid, os.write
-_exit_code = os.waitstatus_to_exitcode
+_fork, _kill, _leave, _process, _read, _wait, _write = os.fork, os.kill, os._exit, os.getpid, os.read, os.waitpid, os.write
+_exit_code, _stopped = os.waitstatus_to_exitcode, os.WIFSTOPPED
+_MUTE = 96
+
+_CLOSED = InvcheckError(
+    "the app closed descriptors that are not its own, so nothing could be told of this case",
+    code="CHANNEL_CLOSED", hint="os.closerange belongs into a child that becomes another program",
+)  # fmt: skip
 
 
 def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> None:
@@ -33,7 +41,8 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
     A handler gets the task and a function that emits progress; what it returns is the task's ``done``. What it raises
     becomes ``failed``; SystemExit ends the worker. Tasks named in ``apart`` are each handled in a forked child, so that
     none sees what another left behind; where user code has started threads, which a fork would lose, one is handled here,
-    and the worker says that it is spent. InvcheckError in a process that is no worker.
+    and the worker says that it is spent. What such a child answers is ``held`` until the worker says that it came to its
+    end. InvcheckError in a process that is no worker.
     """
     from invcheck.engines import stuck  # noqa: PLC0415  # the supervisor may import this module for its names alone
 
@@ -43,6 +52,7 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
 
     def handle(task: Json) -> None:
         process, here = _process(), task["do"] in apart and bool(other_threads())
+        child = task["do"] in apart and not here
 
         def send(message: Json) -> None:
             if _process() != process:
@@ -54,7 +64,7 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
         last = _uninterrupted(handlers, task, lambda event: send({"event": event}))
         if here:
             send({"spent": True})
-        send(last)
+        send({"held": last} if child else last)
 
     listen = stuck.listener(channel.frames)
     listen(True)
@@ -63,38 +73,49 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
     for line in lines(channel.tasks):
         task = unpacked(line)
         if task["do"] in apart and not other_threads():
-            _in_child(partial(handle, task), answered, listen)
+            told = _in_child(partial(handle, task), answered, listen)
             network.skip()
+            write(channel.messages, packed({"over": True} if told else {"failed": failure(_CLOSED)}))
         else:
             handle(task)
 
 
-def _in_child(work: Callable[[], None], answered: tuple[int, int], listen: Callable[[bool], None]) -> None:
+def _in_child(work: Callable[[], None], answered: tuple[int, int], listen: Callable[[bool], None]) -> bool:
     """Do the work in a forked child; where it dies, this process dies the same way, and the supervisor sees it.
 
     The child says through the pipe ``answered`` that it came to its end: an app may leave with status 0, or become another
-    program that does.
+    program that does. False where it could not answer. What it leaves running comes to this process and is ended.
     """
+    before = orphans.children()
     child = _fork()
     if child == 0:
-        work()
-        _write(answered[1], b".")
+        try:
+            work()
+            _write(answered[1], b".")
+        except OSError:
+            _leave(_MUTE)
         _leave(0)
     listen(False)
-    code = _exit_code(_wait(child, 0)[1])
+    status = _wait(child, os.WUNTRACED)[1]
+    if _stopped(status):  # for ever: nobody else knows of it
+        _kill(child, signal.SIGKILL)
+        _wait(child, 0)
+    orphans.end(but=before)
     listen(True)
+    code = -signal.SIGSTOP if _stopped(status) else _exit_code(status)
     if code < 0:
-        import signal  # noqa: PLC0415  # only where something died
-
-        if -code != signal.SIGKILL:  # which nobody can handle otherwise
+        if -code not in (signal.SIGKILL, signal.SIGSTOP):  # which nobody can handle otherwise
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     try:
         said = _read(answered[0], 1)
     except BlockingIOError:
         said = b""
+    if code == _MUTE and not said:
+        return False
     if code or not said:
         _leave(code)
+    return True
 
 
 def _flush() -> None:

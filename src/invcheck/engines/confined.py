@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Self
 
+from invcheck.engines.limits import Limits, Meter
 from invcheck.engines.variant import PLAIN, Variant
 from invcheck.engines.worker import Worker
 from invcheck.errors import InvcheckError, Refused
@@ -16,7 +17,6 @@ from invcheck.gate import cell
 from invcheck.gate.tiers import Tier
 from invcheck.vocabulary import Json
 
-_LOOK_AGAIN = 50  # milliseconds, where the kernel cannot announce the end of a process
 _GRACE = 2_000  # milliseconds for idle workers to end by themselves
 _READABLE, _WRITABLE = 1, 4  # select.POLLIN, select.POLLOUT
 
@@ -26,8 +26,9 @@ class Pool:
 
     ``entry`` is what follows the interpreter on the worker's command line; the program calls `channel.serve`. Workers
     run in the folder ``root``, by default the current one. ``cap_seconds`` is the real time in which a busy worker must
-    be heard of. The best of the ``tiers`` that the kernel grants holds for all of them; with ``require_kernel`` Refused,
-    code GATE_REQUIRED, is raised where that is the soft one. What user code prints goes to the descriptor ``output``.
+    be heard of, ``limits`` what it and all it started may use meanwhile. The best of the ``tiers`` that the kernel grants
+    holds for all of them; with ``require_kernel`` Refused, code GATE_REQUIRED, is raised where that is the soft one. What
+    user code prints goes to the descriptor ``output``.
     ``keep_env`` names variables that workers get as they are.
     A task's ``allow`` and ``flips`` are what its worker was started with: one of another variant never gets it.
     A pool is a context manager: at its end its workers and their folders are gone.
@@ -43,11 +44,13 @@ class Pool:
         root: str | PathLike[str] | None = None,
         output: int = 2,
         tiers: Sequence[Tier] = tuple(Tier),
+        limits: Limits | None = None,
         keep_env: Sequence[str] = (),
     ) -> None:
         self._root, self._kept = str(Path.cwd() if root is None else root), keep_env
         self._entry, self._jobs, self._require, self._cap, self._output = entry, max(1, jobs), require_kernel, cap_seconds, output
         self._workers: list[Worker] = []
+        self._limits, self._meters = limits or Limits(), dict[Worker, Meter]()
         self._tiers, self._refusals, self._granted = list(tiers), dict[Tier, str](), False
         self._folder: str | None = None
         self._started = 0
@@ -85,7 +88,8 @@ class Pool:
         """Give (task index, message) as messages come; the last one of each task is one of these, others are ``event``.
 
         ``{"done": value}``, ``{"failed": {code, exit, message, place, hint}}``, ``{"died": "exit 3", "breaches": [...]}``,
-        ``{"capped": seconds, "where": ..., "breaches": [...]}``. Whoever stops early loses the tasks in hand, and no more.
+        ``{"capped": seconds, "where": ..., "breaches": [...]}``, the same with ``used`` and ``words`` where a limit was
+        passed. Whoever stops early loses the tasks in hand, and no more.
         """
         waiting = enumerate(tasks)
         upcoming = next(waiting, None)
@@ -152,6 +156,7 @@ class Pool:
             else:
                 self._granted = True
                 self._workers.append(worker)
+                self._meters[worker] = worker.meter(self._limits, _now())
                 return worker
 
     def _walled(self, tier: Tier, variant: Variant) -> Worker:
@@ -179,10 +184,7 @@ class Pool:
         poller, now = poll(), _now()
         timeout = float(_GRACE)
         for worker in self._workers:
-            if worker.cell.process is None:
-                timeout = min(timeout, _LOOK_AGAIN)
-            else:
-                poller.register(worker.cell.process, _READABLE)
+            poller.register(worker.cell.process, _READABLE)
             for attempted in worker.cell.descriptors():
                 poller.register(attempted, _READABLE)
             full = worker.flush()
@@ -190,7 +192,8 @@ class Pool:
                 poller.register(full, _WRITABLE)
             if worker.task is not None:
                 poller.register(worker.messages, _READABLE)
-                timeout = min(timeout, max(0.0, (worker.since + self._cap - now) * 1000))
+                due = min(worker.since + self._cap, self._meters[worker].due)
+                timeout = min(timeout, max(0.0, (due - now) * 1000))
         poller.poll(timeout + 1)
         for worker in self._workers:
             worker.cell.attend()
@@ -210,6 +213,9 @@ class Pool:
             last = {"died": ended or "it sent what is no message", "breaches": worker.breaches()}
         elif worker.task is not None and _now() - worker.since >= self._cap:
             last = {"capped": self._cap, "where": worker.standing(), "breaches": worker.breaches()}
+        elif worker.task is not None and (used := self._meters[worker].look(worker.trial, _now())):
+            where = worker.standing()
+            last = {"used": used, "words": self._limits.words(used), "where": where, "breaches": worker.breaches()}
         if last is not None:
             unfinished = worker.task is not None
             self._drop(worker)
@@ -218,6 +224,7 @@ class Pool:
 
     def _drop(self, worker: Worker) -> None:
         self._workers.remove(worker)
+        del self._meters[worker]
         worker.end()
         _remove(worker.temp)
 

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from invcheck.canonical import packed, unpacked
 from invcheck.engines import stuck
+from invcheck.engines.limits import Limits, Meter
 from invcheck.engines.variant import PLAIN, Variant
 from invcheck.gate.cell import Cell, Program, Walls
 from invcheck.sandbox import environ, network
 from invcheck.sandbox.inherited import VARIABLE, Inherited
 from invcheck.vocabulary import Json
 
-_MESSAGES = frozenset({"event", "spent", "done", "failed"})
+_MESSAGES = frozenset({"event", "spent", "done", "failed", "held", "over"})
 
 
 class Worker:
@@ -32,6 +33,8 @@ class Worker:
         self.temp, self.variant, self._root = temp, variant, root
         self.task: int | None = None
         self.since = 0.0
+        self.trial = 0
+        self._held: Json = None
         self._outbox = self._inbox = b""
         self._told = 0  # how many bytes of the notes belong to earlier tasks
         self.garbled = self.spent = False
@@ -75,7 +78,7 @@ class Worker:
 
     def give(self, index: int, task: Json, now: float) -> None:
         """Hand over a task; it is written as the worker reads."""
-        self.task, self.since = index, now
+        self.task, self.since, self.trial = index, now, self.trial + 1
         _, self._told = network.noted(self._notes, self._told)
         self._outbox += packed(task)
         self.flush()
@@ -100,16 +103,25 @@ class Worker:
             while part := os.read(self.messages, 1 << 16):
                 self._inbox += part
         *lines, self._inbox = self._inbox.split(b"\n")
-        heard = [message for line in lines if (message := self._message(line)) is not None and not self._spends(message)]
+        heard = [told for line in lines if (message := self._message(line)) is not None and (told := self._told_of(message))]
         if heard:
-            self.since = now
+            self.since, self.trial = now, self.trial + 1
         if any("event" not in message for message in heard):
             self.task = None
         return heard
 
-    def _spends(self, message: Json) -> bool:
-        self.spent = self.spent or "spent" in message
-        return "spent" in message
+    def _told_of(self, message: Json) -> Json:
+        """Give what a message tells of the task; what a child of the worker answered counts when that is over."""
+        if "spent" in message:
+            self.spent = True
+        elif "held" in message:
+            self._held = message["held"]
+        elif "over" in message:
+            held, self._held = self._held, None
+            return held
+        else:
+            return message
+        return None
 
     def _message(self, line: bytes) -> Json:
         with suppress(ValueError):
@@ -123,6 +135,10 @@ class Worker:
         """Give what was noted at the gate in the task in hand, by a worker that cannot tell any more."""
         notes, _ = network.noted(self._notes, self._told)
         return [{name: value for name, value in note.items() if name != "process"} for note in notes if "child" not in note]
+
+    def meter(self, limits: Limits, now: float) -> Meter:
+        """Give what looks at how much the worker and everything it started use."""
+        return Meter(self.cell.keeper, limits, now)
 
     def standing(self) -> str | None:
         """Ask a stuck worker where in the project it stands; None when it does not answer in two seconds."""

@@ -16,15 +16,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from invcheck.errors import InvcheckError
 from invcheck.gate import confinement
+from invcheck.gate.filters import HANDING
 from invcheck.gate.tiers import Tier
 
 if TYPE_CHECKING:
     from invcheck.allowance import Tcp
+    from invcheck.gate.syscalls import Numbers
     from invcheck.gate.watch import Watch
 
 _NO_EXEC = 97
 _AT_ONCE = 1 << 10  # connections that may wait at a listener of what is allowed
 _FEW = 64  # descriptors that come over at most beside those of the allow-list
+_PATIENCE = 800  # milliseconds; whoever presses Ctrl-C waits no longer than a second
+_CREDENTIALS, _PASS_CREDENTIALS = 2, 16  # socket(7), unix(7); Python has no name for either
 
 
 class NotWalled(OSError):
@@ -36,7 +40,7 @@ class Walls:
     """What is to stand around a process: how far the kernel helps, what may be reached all the same, what it must see.
 
     ``allow`` holds canonical texts of `allowance`; ``seen`` paths that stay visible. ``alone`` says whether it gets a network
-    of its own. Made by `walls`, which asks the kernel.
+    of its own, ``own_pids`` whether it gets process numbers of its own. Made by `walls`, which asks the kernel.
     """
 
     tier: Tier
@@ -45,6 +49,8 @@ class Walls:
     allow: tuple[str, ...] = ()
     unshare: Callable[[int], None] | None = field(default=None, repr=False)
     filter: bytes = field(default=b"", repr=False)
+    numbers: Numbers | None = field(default=None, repr=False)
+    own_pids: bool = False
 
     @property
     def tcp(self) -> tuple[Tcp, ...]:
@@ -86,9 +92,9 @@ class Program:
 
 
 class Cell:
-    """A running process behind walls, with what watches it and what carries out what it may reach.
+    """A running process behind walls, with what watches it, what carries out what it may reach, and a `keeper`.
 
-    ``process`` is a descriptor that becomes readable when it is over, None on a kernel without such. NotWalled where the
+    ``pid`` is its number out here; ``process`` is a descriptor that becomes readable when it is over. NotWalled where the
     kernel refuses a wall, InvcheckError where the program cannot be executed.
     """
 
@@ -98,17 +104,24 @@ class Cell:
         self._status: int | None = None
         self._resolver = f"{program.temp}/resolv.conf"
         report, status = os.pipe()
+        kept, release = os.pipe()
+        self._kept: int | None = release
+        self.process, ended = os.pipe()
         ours, theirs = _pair()
         if walls.alone:
             _put(self._resolver, confinement.RESOLVER_TEXT)
-        self.pid = os.fork()
+        from invcheck.gate import keeper  # noqa: F401, PLC0415  # before the fork, as it imports ctypes
+
+        self.pid = self._keeper = os.fork()
         if self.pid == 0:
-            self._become(program, walls, status, theirs)
-        os.close(status)
+            self._become(program, walls, status, theirs, (kept, ended))
+        for descriptor in (status, kept, ended):
+            os.close(descriptor)
         theirs.close()
-        self.process = _process_descriptor(self.pid)
         try:
-            self._attach(program, walls, *_received(ours, _FEW + len(walls.allow)))
+            letters, handed, pid = _received(ours, _FEW + len(walls.allow))
+            self.pid = pid or self.pid
+            self._attach(program, walls, letters, handed)
         finally:
             ours.close()
         refusal = _whole(report)
@@ -116,14 +129,22 @@ class Cell:
             self.end()
             raise NotWalled(refusal[1:]) if refusal[0] == "N" else InvcheckError(f"a worker could not be started: {refusal[1:]}")
 
-    def _become(self, program: Program, walls: Walls, status: int, supervisor: Any) -> NoReturn:
+    def _become(self, program: Program, walls: Walls, status: int, supervisor: Any, keep: tuple[int, int]) -> NoReturn:
         """Turn the forked child into the program; whatever goes wrong is reported, and nothing of ours runs on."""
+        from invcheck.gate import keeper  # noqa: PLC0415  # loaded before the fork
+
+        own_pids = walls.own_pids and program.leads
+        if self._kept is not None:
+            os.close(self._kept)
         try:
-            if program.leads:
-                os.setsid()  # a terminal's Ctrl-C is the supervisor's business
-            confinement.end_with(program.life, group=program.leads)
             try:
-                _send(supervisor, *self._wall_in(walls))
+                if walls.unshare is not None:
+                    confinement.enter(walls.unshare, own_pids=own_pids)
+                keeper.part(*keep, own_pids=own_pids, leads=program.leads)
+                if program.leads:
+                    os.setsid()  # a terminal's Ctrl-C is the supervisor's business
+                confinement.end_with(program.life, group=program.leads)
+                _send(supervisor, *self._wall_in(walls, own_pids=own_pids))
             except OSError as error:
                 os.write(status, f"N{error.strerror} ({_name(error)})".encode())
                 os._exit(_NO_EXEC)
@@ -140,11 +161,12 @@ class Cell:
         finally:
             os._exit(_NO_EXEC)
 
-    def _wall_in(self, walls: Walls) -> tuple[bytes, list[int]]:
+    def _wall_in(self, walls: Walls, *, own_pids: bool) -> tuple[bytes, list[int]]:
         """Put up the walls; give which descriptors the supervisor gets, a letter each: listener, sink, allowed ports in order."""
         letters, handed = b"", list[int]()
         if walls.unshare is not None:
-            confinement.enter(walls.unshare)
+            if own_pids:
+                confinement.count_here()
             for port in walls.tcp:
                 letters, handed = letters + b"P", [*handed, _listening(port)]
             with suppress(OSError):  # somebody whose user may not bind it has no names told, and no way out either
@@ -152,12 +174,12 @@ class Cell:
                 letters, handed = letters + b"S", [*handed, sink]
             confinement.cover(walls.seen, walls.unix)
             confinement.resolve_here(self._resolver)
-        if walls.filter:
+        if walls.numbers is not None:
             from invcheck.gate import seccomp  # noqa: PLC0415  # loaded by `walls`, before the fork
 
-            listener = seccomp.load(walls.filter, notify=walls.tier in (Tier.K1, Tier.K2))
-            if listener is not None:
-                letters, handed = letters + b"L", [*handed, listener]
+            loaded = seccomp.load(walls.filter, walls.numbers, notify=walls.tier in (Tier.K1, Tier.K2))
+            if loaded is not None:
+                letters, handed = letters + (b"L" if loaded[1] else b"l"), [*handed, loaded[0]]
         return letters or b"-", handed
 
     def _attach(self, program: Program, walls: Walls, letters: bytes, handed: list[int]) -> None:
@@ -165,7 +187,7 @@ class Cell:
         given = list(zip(letters, handed, strict=False))
         ports = [descriptor for letter, descriptor in given if letter == ord("P")]
         sink = next((descriptor for letter, descriptor in given if letter == ord("S")), None)
-        listener = next((descriptor for letter, descriptor in given if letter == ord("L")), None)
+        listener = next((descriptor for letter, descriptor in given if letter in b"Ll"), None)
         if listener is not None:
             from invcheck.gate.watch import Watch  # noqa: PLC0415  # not before there is a cell
 
@@ -178,6 +200,7 @@ class Cell:
                 temp=program.temp,
                 allow=walls.allow,
                 alone=walls.alone,
+                killable=b"L" in letters,
                 command=b"".join(os.fsencode(each) + b"\0" for each in program.argv),
             )
         elif sink is not None:
@@ -197,30 +220,47 @@ class Cell:
             self.watch.attend()
 
     def over(self) -> str | None:
-        """Say how the process ended, such as "signal 9 (SIGKILL)" or "exit 3"; None while it runs."""
+        """Say how the process ended, such as "signal 9 (SIGKILL)" or "exit 3"; None while it runs.
+
+        One that a signal has stopped, which nobody will continue, is over too.
+        """
         if self._status is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid == 0:
+            os.set_blocking(self.process, False)
+            try:
+                told = os.read(self.process, 4)
+            except BlockingIOError:
                 return None
-            self._status = status
+            self._status = int.from_bytes(told, sys.byteorder) if told else signal.SIGKILL  # somebody killed its keeper
+        if os.WIFSTOPPED(self._status):
+            return f"stopped by {signal.Signals(os.WSTOPSIG(self._status)).name}"
         code = os.waitstatus_to_exitcode(self._status)
-        return f"exit {code}" if code >= 0 else f"signal {-code} ({signal.Signals(-code).name})"
+        return f"exit {code}" if code >= 0 else f"signal {-code} ({_signal(-code)})"
+
+    @property
+    def keeper(self) -> int:
+        """The process that everything the program has started stands below."""
+        return self._keeper
 
     @property
     def status(self) -> int:
         """Its exit status as a shell gives it, once it is over."""
-        code = os.waitstatus_to_exitcode(self._status) if self._status is not None else 0
+        code = os.waitstatus_to_exitcode(self._status or 0)
         return code if code >= 0 else 128 - code
 
     def end(self) -> None:
-        """End the process and everything in its session's group, now, and close what belongs to it."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
-        with suppress(ProcessLookupError):
-            if self._status is None:
-                os.kill(self.pid, signal.SIGKILL)  # where it had no group of its own yet
-        if self._status is None:
-            _, self._status = os.waitpid(self.pid, 0)
+        """End the process and everything that came of it, now, and close what belongs to it."""
+        if self._kept is None:
+            return
+        os.close(self._kept)
+        self._kept = None
+        os.kill(self._keeper, signal.SIGCONT)  # where the program has stopped it
+        if not _closes(self.process):
+            for kill, target in ((os.killpg, self.pid), (os.kill, self._keeper)):
+                with suppress(ProcessLookupError):
+                    kill(target, signal.SIGKILL)
+        os.waitpid(self._keeper, 0)
+        self._status = signal.SIGKILL if self._status is None else self._status
+        os.close(self.process)
         if self._relay is not None:
             relay, life = self._relay
             os.kill(relay, signal.SIGKILL)
@@ -230,9 +270,6 @@ class Cell:
         if self.watch is not None:
             self.watch.close()
             self.watch = None
-        if self.process is not None:
-            os.close(self.process)
-            self.process = None
 
 
 def walls(tier: Tier, *, seen: Collection[str] = (), allow: tuple[str, ...] = (), alone: bool = True) -> Walls:
@@ -242,18 +279,16 @@ def walls(tier: Tier, *, seen: Collection[str] = (), allow: tuple[str, ...] = ()
     """
     if tier is Tier.SOFT:
         return Walls(tier, alone=False, seen=seen, allow=allow)
-    from importlib.util import find_spec  # noqa: PLC0415  # until the listener stands
-
-    if find_spec("invcheck.gate.watch") is None:
-        return Walls(tier, tier is Tier.K1, seen, allow, confinement.prepare())
     from invcheck.gate import filters, seccomp  # noqa: PLC0415  # not before there is a cell
 
-    number = seccomp.architecture()
+    number = seccomp.numbers()
     if number is None:
         raise NotWalled("no filter for this processor")
     own = tier is Tier.K1 or (tier is Tier.K3 and alone)
     program = filters.static(number, sockets=own) if tier is Tier.K3 else filters.notifying(number)
-    return Walls(tier, own, seen, allow, confinement.prepare() if own else None, program)
+    if not own:
+        return Walls(tier, own, seen, allow, None, program, number)
+    return Walls(tier, own, seen, allow, confinement.prepare(), program, number, own_pids=confinement.countable())
 
 
 def _carrying(pairs: list[tuple[int, Tcp]], notes: int) -> tuple[int, int]:
@@ -278,27 +313,31 @@ def _carrying(pairs: list[tuple[int, Tcp]], notes: int) -> tuple[int, int]:
 def _pair() -> tuple[Any, Any]:
     import _socket  # noqa: PLC0415  # the C half alone: the supervisor needs nothing else of it
 
-    return _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    ours.setsockopt(_socket.SOL_SOCKET, _PASS_CREDENTIALS, 1)
+    return ours, theirs
 
 
 def _send(supervisor: Any, letters: bytes, descriptors: list[int]) -> None:
     import _socket  # noqa: PLC0415  # as above
 
     packed = b"".join(each.to_bytes(4, sys.byteorder) for each in descriptors)
-    supervisor.sendmsg([letters], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, packed)] if packed else [])
+    supervisor.sendmsg([letters], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, packed)] if packed else [], HANDING)
     for each in descriptors:
         os.close(each)
 
 
-def _received(ours: Any, most: int) -> tuple[bytes, list[int]]:
+def _received(ours: Any, most: int) -> tuple[bytes, list[int], int | None]:
+    """Take letters and descriptors, and the number that whoever sent them has out here."""
     import _socket  # noqa: PLC0415  # as above
 
-    letters, control, _, _ = ours.recvmsg(most, _socket.CMSG_SPACE(4 * most))
+    letters, control, _, _ = ours.recvmsg(most, _socket.CMSG_SPACE(4 * most) + _socket.CMSG_SPACE(12))
     packed = b"".join(data for _, kind, data in control if kind == _socket.SCM_RIGHTS)
     handed = [int.from_bytes(packed[at : at + 4], sys.byteorder) for at in range(0, len(packed) - 3, 4)]
     for each in handed:
         os.set_inheritable(each, False)
-    return letters, handed
+    sender = next((int.from_bytes(data[:4], sys.byteorder) for _, kind, data in control if kind == _CREDENTIALS), None)
+    return letters, handed, sender
 
 
 def _listening(port: Tcp) -> int:
@@ -324,11 +363,23 @@ def _put(path: str, text: bytes) -> None:
         file.write(text)
 
 
-def _process_descriptor(pid: int) -> int | None:
+def _closes(descriptor: int) -> bool:
+    """Wait for the other end of a pipe to be closed, for as long as a keeper may take; say whether it was."""
+    from select import poll  # noqa: PLC0415  # only at the end
+
+    poller = poll()
+    poller.register(descriptor)
+    while poller.poll(_PATIENCE):
+        if not os.read(descriptor, 64):
+            return True
+    return False
+
+
+def _signal(number: int) -> str:
     try:
-        return os.pidfd_open(pid)
-    except (OSError, AttributeError):
-        return None  # an old kernel or another system: the supervisor looks again and again
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIGRTMIN+{number - signal.SIGRTMIN}"
 
 
 def _whole(descriptor: int) -> str:
