@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from invcheck.record import Record
-from invcheck.sandbox import box, clock, loop, polls, scheduler, serving, waits
+from invcheck.sandbox import box, clock, loop, polls, scheduler, serving, waiters, waits
 from tests.sandbox.conftest import Schedules
 
 SCHEDULES = 200
@@ -560,12 +560,12 @@ def test_a_thread_about_to_end_is_waited_for(monkeypatch: pytest.MonkeyPatch) ->
     """It has no frame any more and is not over: time must not overtake who joins it."""
     with box.trial(Record()):
         looks = iter([False, False, False])
-        monkeypatch.setattr(scheduler, "_ended", lambda _thread: next(looks, True))
+        monkeypatch.setattr(scheduler, "_gone", lambda _thread: next(looks, True))
         thread = threading.Thread()
         thread._ident = -1  # type: ignore[attr-defined]  # a number that no thread with a frame has
         held = scheduler.current()
         assert held is not None
-        assert held.stay(scheduler.Wait(lambda: held.left(thread), thread=thread), 10**9) is True
+        assert held.stay(waiters.Wait(lambda: held.left(thread), thread=thread), 10**9) is True
         assert time.monotonic() == 1000
 
 

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from invcheck.sandbox import clock, network, scheduler
 from invcheck.sandbox.polls import Work, polled
-from invcheck.sandbox.scheduler import Call
+from invcheck.sandbox.waiters import Call
 
 T = TypeVar("T")
 
@@ -30,11 +30,7 @@ _DAY = base_events.MAXIMUM_SELECT_TIMEOUT  # type: ignore[attr-defined]  # no st
 class _Selector(selectors.DefaultSelector):
     """Polls really, waits virtually."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.work = Work()
-        self.calls: list[LoopCall] = []
-        self.until: Callable[[], float] = lambda: math.inf
+    loop: Loop | None = None
 
     def _poll(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
         ready: list[tuple[selectors.SelectorKey, int]] = super().select(timeout if timeout is None else min(timeout, _DAY))
@@ -45,11 +41,13 @@ class _Selector(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Give the events that are ready; a wait for a timer moves the virtual clock instead of sleeping."""
+        if self.loop is None:
+            return self._poll(timeout)
         if timeout == _DAY:  # the most that asyncio asks for: its timer may be later, or never come
-            until = self.until()
+            until = self.loop.until()
             timeout = None if until == math.inf else max(until, _DAY)
-        ready = polled(self._poll, self._ready, timeout, self.calls, self.work)
-        for call in self.calls:
+        ready = polled(self._poll, self._ready, timeout, self.loop)
+        for call in self.loop.calls:
             if call.granted and not call.turn.done():
                 call.turn.set_result(None)
         return ready
@@ -84,24 +82,34 @@ class Loop(asyncio.SelectorEventLoop):
     def __init__(self, selector: selectors.BaseSelector | None = None) -> None:
         ours = _Selector() if selector is None else selector
         super().__init__(ours)
-        self._calls: list[LoopCall] = []
+        self.calls: list[LoopCall] = []
         self.work = Work()
         self.takes_turns = isinstance(ours, _Selector)
         if isinstance(ours, _Selector):
-            ours.work, ours.calls, ours.until = self.work, self._calls, self._until
+            ours.loop = self
 
-    def _until(self) -> float:
+    def until(self) -> float:
+        """Give the seconds until the next timer, or infinity."""
         timers = self._scheduled  # type: ignore[attr-defined]  # no stub has it
         return float(timers[0]._when - self.time()) if timers else math.inf  # noqa: SLF001  # it has no other place
+
+    def closed(self) -> bool:
+        """Say whether it looks at nothing but at what its own threads tell it."""
+        looked_at: Any = self._selector.get_map()  # type: ignore[attr-defined]  # no stub has it
+        return not (len(looked_at) > 1 or self._signal_handlers or self.work.programs)  # type: ignore[attr-defined]  # likewise
+
+    def coroutines(self) -> list[object]:
+        """Give what its tasks run."""
+        return [task.get_coro() for task in asyncio.all_tasks(self)]
 
     async def turn(self, lane: object) -> bool:
         """Wait until every task and thread waits, and say whether another call waits on the same lane."""
         call = LoopCall(lane, self.create_future())
-        self._calls.append(call)
+        self.calls.append(call)
         try:
             await call.turn
         finally:
-            self._calls.remove(call)
+            self.calls.remove(call)
         return call.overlaps
 
     def time(self) -> float:

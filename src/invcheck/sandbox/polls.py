@@ -9,11 +9,11 @@ from __future__ import annotations
 from _thread import _count as other_threads
 from _thread import get_ident
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from invcheck.sandbox import clock, scheduler
+from invcheck.sandbox import clock, scheduler, waiters
 from invcheck.sandbox.programs import Programs
-from invcheck.sandbox.scheduler import Call, Hold, Wait
+from invcheck.sandbox.waiters import Call, Hold, Loop, Wait
 
 T = TypeVar("T")
 
@@ -33,11 +33,21 @@ class Work:
         return max(self.programs.hold(), Hold.REAL if stuck and self.jobs else Hold.NOT)
 
 
-def polled(poll: Callable[[float | None], T], ready: Callable[[], bool], timeout: float | None, calls: Sequence[Call], work: Work) -> T:
+class Polls(Loop, Protocol):
+    """An event loop of ours."""
+
+    work: Work
+
+    @property
+    def calls(self) -> Sequence[Call]:
+        """The calls of doubles that wait for their turn in it."""
+
+
+def polled(poll: Callable[[float | None], T], ready: Callable[[], bool], timeout: float | None, loop: Polls) -> T:
     """Give the events that are ready; a wait for a timer moves the virtual clock instead of sleeping.
 
     ``poll`` takes the events that are ready within real seconds, and ``ready`` says whether there are any, and takes none.
-    Of the ``calls`` that wait for their turn one may be granted meanwhile.
+    Of the calls that wait for their turn in the ``loop`` one may be granted meanwhile.
     """
     time, others = clock.virtual(), scheduler.current()
     if time is None or others is None or (timeout is not None and timeout <= 0):
@@ -45,12 +55,14 @@ def polled(poll: Callable[[float | None], T], ready: Callable[[], bool], timeout
     events = poll(0)
     if events:
         return events
-    if not other_threads() and not work.programs:  # the scheduler would choose the same, at a price
-        if calls:
-            scheduler.chosen(calls)
+    if not other_threads() and not loop.work.programs:  # the scheduler would choose the same, at a price
+        if loop.calls:
+            waiters.chosen(loop.calls)
             return events
         if timeout is not None:
             time.advance(timeout)
             return events
-    others.stay(Wait(ready, calls=calls, held=work.hold), None if timeout is None else round(timeout * clock.SECOND))
+        if not loop.closed():
+            return poll(None)
+    others.stay(Wait(ready, calls=loop.calls, held=loop.work.hold, loop=loop), None if timeout is None else round(timeout * clock.SECOND))
     return poll(0)

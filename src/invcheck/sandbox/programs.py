@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from invcheck.sandbox import clock
-from invcheck.sandbox.scheduler import Hold
+from invcheck.sandbox.waiters import Hold
 
 LIMIT = 10.0
 """Real seconds that a program at work keeps time from moving; a thread that computes is waited for as long."""

@@ -13,101 +13,15 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from _thread import RLock, allocate_lock, get_ident
+from _thread import RLock, get_ident
 from _thread import _count as other_threads
-from collections.abc import Callable, Sequence
-from enum import IntEnum
-from itertools import count
 
 from invcheck.sandbox import ambient, clock, serving
+from invcheck.sandbox.forever import Forever, tell
 from invcheck.sandbox.unseen import LIMIT, Unseen
+from invcheck.sandbox.waiters import Hold, Wait, chosen
 
 _FIRST, _TIMED, _UNTIMED, _NO_TRIAL = 0.0002, 0.002, 0.02, 0.1  # real seconds between two looks round of who waits
-_numbers = count()
-
-
-class Call:
-    """A call of a double that waits for its turn."""
-
-    __slots__ = ("granted", "lane", "number", "overlaps")
-
-    def __init__(self, lane: object) -> None:
-        self.lane, self.number = lane, next(_numbers)
-        self.granted = self.overlaps = False
-
-
-def chosen(calls: Sequence[Call]) -> Call | None:
-    """Choose the call that is served next, if any waits; it and all that wait on its lane overlap, where it is not alone."""
-    waiting = [call for call in calls if not call.granted]
-    if not waiting:
-        return None
-    first = min(waiting, key=lambda call: call.number)
-    same = [call for call in waiting if call.lane == first.lane]
-    if len(same) > 1:
-        for call in same:
-            call.overlaps = True
-    first.granted = True
-    return first
-
-
-class Hold(IntEnum):
-    """How something that cannot be seen keeps time from moving for a wait."""
-
-    NOT = 0
-    REAL = 1
-    """As long as real time has not come as far, and ten real seconds at least."""
-    STILL = 2
-    """Whatever real time does."""
-
-
-def _free(_stuck: bool) -> Hold:
-    return Hold.NOT
-
-
-def _always() -> bool:
-    return True
-
-
-class Wait:
-    """One thread in a wait of ours.
-
-    ``over`` says whether what it waits for has come; ``seconds`` are virtual, and real as well where it is ``patient`` and a
-    thread is stuck; ``calls`` are served by its thread; ``held`` says how else time is kept from moving for it. Who is
-    ``last`` lets everybody else go first.
-    """
-
-    __slots__ = ("calls", "deadline", "expires", "frees", "granted", "held", "last", "late", "lock", "number", "over", "patient", "thread")
-
-    def __init__(
-        self,
-        over: Callable[[], bool] = bool,
-        *,
-        calls: Sequence[Call] = (),
-        held: Callable[[bool], Hold] = _free,
-        patient: bool = False,
-        last: bool = False,
-        thread: threading.Thread | None = None,
-    ) -> None:
-        self.over, self.held, self.patient, self.thread = over, held, patient, thread
-        self.calls, self.last = calls, last
-        self.number = next(_numbers)
-        self.deadline: int | None = None
-        self.expires = self.frees = float("inf")
-        self.granted = self.late = False
-        self.lock = allocate_lock()
-        self.lock.acquire()
-
-
-class Gate(Wait):
-    """The wait of a thread that was started and has not begun."""
-
-    __slots__ = ()
-
-    def let(self) -> None:
-        """Let the thread begin, after all that wait now: who started it goes on first, however long the start took."""
-        self.number = next(_numbers)
-        self.over = _always
-
 
 _waits: dict[int, Wait] = {}  # of all trials: a pool that an app keeps waits from one to the next
 _mutex = RLock()
@@ -140,7 +54,7 @@ class Scheduler:
 
     def __init__(self, clock: clock.VirtualClock) -> None:
         self._clock = clock
-        self._unseen = Unseen()
+        self._unseen, self._forever, self._home = Unseen(), Forever(), get_ident()
         self._strangers: set[int] = set()
         if other_threads():
             self._strangers |= _alive().keys() - _waits.keys() - {get_ident()}
@@ -176,7 +90,7 @@ class Scheduler:
 
     def left(self, thread: threading.Thread) -> bool:
         """Say whether a thread has ended, or does nothing else."""
-        return thread in self._leaving or _ended(thread)
+        return thread in self._leaving or _gone(thread)
 
     def sleep(self, nanoseconds: int) -> None:
         """Stay until that much time has passed; who sleeps for nothing goes on before time moves, after all who could go on now."""
@@ -214,7 +128,7 @@ class Scheduler:
             if ident in _arriving or self._unseen.works(ident, thread.native_id):
                 return None
             stuck.append(ident)
-        if any(wait.thread and wait.thread.ident not in alive and not _ended(wait.thread) for wait in _waits.copy().values()):
+        if any(wait.thread and wait.thread.ident not in alive and not _gone(wait.thread) for wait in _waits.copy().values()):
             return None  # it is about to end, and who joins it to go on
         return stuck
 
@@ -232,7 +146,7 @@ class Scheduler:
             return next(one for one in waits if called in one[1].calls)
         timed = [(wait.deadline, ident, wait) for ident, wait in waits if wait.deadline is not None]
         if not timed:
-            return None
+            return self._ended(stuck)
         deadline, ident, wait = min(timed, key=lambda each: each[0])
         slow = wait.patient and (stuck or self._clock.returned)  # what the app left is not hurried
         until = max(wait.expires if slow else 0.0, wait.frees if held[wait] is Hold.REAL else 0.0)
@@ -242,6 +156,14 @@ class Scheduler:
         self._clock.reach(deadline)
         wait.late = True
         return ident, wait
+
+    def _ended(self, stuck: list[int]) -> tuple[int, Wait] | None:
+        """Let the app's own thread go on to its end where all wait for ever."""
+        own = _waits.get(self._home)
+        if own is None or stuck or self._clock.returned or not self._forever.sure(list(_waits.items()), _alive().keys()):
+            return None
+        own.ends = tell(sorted(_waits.items(), key=lambda each: each[1].number))
+        return self._home, own
 
     def _pass(self, stuck: list[int]) -> None:
         """Note the threads that time, or who sleeps for nothing, does not wait for."""
@@ -258,7 +180,7 @@ def _alive() -> dict[int, threading.Thread]:
     return alive
 
 
-def _ended(thread: threading.Thread) -> bool:
+def _gone(thread: threading.Thread) -> bool:
     """Say whether a thread has ended; before Python 3.13 `is_alive` takes a lock for it, which only one may at a time."""
     if sys.version_info >= (3, 13):
         return not thread.is_alive()
@@ -286,6 +208,8 @@ def rest(wait: Wait) -> bool:
                 _waits.pop(ident, None)  # a child by fork has none
             if outer is not None:
                 _waits[ident] = outer
+    if wait.ends is not None:
+        raise wait.ends
     return not wait.late or wait.over()
 
 

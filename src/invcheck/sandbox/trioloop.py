@@ -13,14 +13,16 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import ref
 
 from trio import abc, lowlevel
 from trio._core import _run, _thread_cache
 
 from invcheck import record
 from invcheck.sandbox import clock, scheduler
+from invcheck.sandbox.forever import WaitsForEver
 from invcheck.sandbox.polls import Work, polled
-from invcheck.sandbox.scheduler import Call, Wait
+from invcheck.sandbox.waiters import Call, Wait
 from invcheck.seeds import derive
 
 if TYPE_CHECKING:
@@ -75,18 +77,46 @@ class Manager(_Manager):  # type: ignore[misc]  # made of what stands there
         super().__init__()
         self.work = Work()
         self.calls: list[TrioCall] = []
+        self._run: Any = lambda: None
+        self._error: WaitsForEver | None = None
+        self._ended = False
 
     def get_events(self, timeout: float) -> Any:
         """Give the events that are ready; a wait for a deadline moves the virtual clock instead of sleeping."""
-        return polled(self._poll, self._ready, None if math.isinf(timeout) else timeout, self.calls, self.work)
+        runner = getattr(_run.GLOBAL_RUN_CONTEXT, "runner", None)
+        if runner is not None:
+            self._run = ref(runner)
+        try:
+            return polled(self._poll, self._ready, None if math.isinf(timeout) else timeout, self)
+        except WaitsForEver as error:
+            if self._ended:
+                raise  # the run could not be ended from within
+            self._error = error
+            return []
+
+    def closed(self) -> bool:
+        """Say whether it looks at nothing but at what its own threads tell it; of a guest nobody knows what its host does."""
+        runner = self._run()
+        return not runner.is_guest and self._registered.keys() == {runner.entry_queue.wakeup.wakeup_sock.fileno()}
+
+    def coroutines(self) -> list[object]:
+        """Give what its tasks run."""
+        return [task.coro for task in self._run().tasks]
 
     def process_events(self, events: Any) -> None:
-        """Wake the tasks that waited for the events, and that of a call whose turn it is."""
+        """Wake the tasks that waited for the events, and that of a call whose turn it is; end the run that waits for ever."""
         super().process_events(events)
+        if self._error is not None and not self._ended:
+            self._ended = True
+            self._run().main_task._attempt_abort(self._ends)  # noqa: SLF001  # as it delivers a KeyboardInterrupt
         for call in self.calls:
             if call.granted and not call.served:
                 call.served = True
                 lowlevel.reschedule(call.task)
+
+    def _ends(self) -> None:
+        if self._error is not None:
+            raise self._error
 
     async def turn(self, lane: object) -> bool:
         """Wait until every task and thread waits, and say whether another call waits on the same lane."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from invcheck.arrivals import Arrivals, turn
 from invcheck.sandbox import scheduler, serving
-from invcheck.sandbox.scheduler import Call, Wait
+from invcheck.sandbox.waiters import Call, Wait
 
 
 class Turns:

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from invcheck.sandbox import clock, imports, scheduler, stdtime
-from invcheck.sandbox.scheduler import Gate, Wait
+from invcheck.sandbox.waiters import Gate, Wait
 
 _wait, _start, _join = Condition.wait, Thread.start, Thread.join
 
