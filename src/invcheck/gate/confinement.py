@@ -23,8 +23,11 @@ _FORMATS = b"/proc/sys/fs/binfmt_misc"  # covers nothing
 SINK = ("127.0.0.1", 53)
 """Where lookups of names go inside the namespace: nobody answers them there but our supervisor."""
 
-RESOLVER_TEXT = b"nameserver 127.0.0.1\nsearch .\noptions attempts:1 timeout:1\n"
-"""resolv.conf(5) inside the namespace: one try, and no other name is tried for the one that was asked for."""
+SEARCH = "search.invalid"
+"""The domain that the C library appends where a name is not found: a name below it was asked for by nobody."""
+
+RESOLVER_TEXT = f"nameserver 127.0.0.1\nsearch {SEARCH}\noptions attempts:1 timeout:1\n".encode()
+"""resolv.conf(5) inside the namespace; without a domain of ours the machine's own would be appended."""
 
 
 def prepare() -> Callable[[int], None]:
