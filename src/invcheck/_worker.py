@@ -73,13 +73,14 @@ def _breaches(file: str) -> list[InvcheckError]:
     """What reached for the network while user code was being imported."""
     return [
         CheckFileError(
-            f"{breach.get('what', 'the network was reached for')} while loading: {breach['wanted']} ({breach['where']})",
-            code="NETWORK",
-            place=Place(file),
-            hint=breach.get("hint"),
+            f"while this file was loaded, {finding.message}", code="NETWORK", place=_within(file, finding.place), hint=finding.hint
         )
-        for breach in network.pending()
+        for finding in breached(network.pending())
     ]
+
+
+def _within(file: str, place: Place | None) -> Place:
+    return place if place is not None and place.file == file else Place(file)
 
 
 def case(task: Json, emit: Emit) -> Json:
@@ -99,7 +100,7 @@ def case(task: Json, emit: Emit) -> Json:
         ran = _trial.run(subject, chosen, seed, folders)
         verdict, findings = across.trial(seed, ran.observation, ran.latched)
         outside = network.pending()  # of the judges themselves: no trial was in hand
-        return (ran, Verdict.BROKEN, (*findings, _wanted(outside))) if outside else (ran, verdict, findings)
+        return (ran, Verdict.BROKEN, (*findings, *_wanted(outside))) if outside else (ran, verdict, findings)
 
     with Spare(lambda seed: [list(key(finding)) for finding in trial(seed)[2]], wanted=task["runs"] > 1) as spare:
         for seed in range(task["seed"], task["seed"] + task["runs"]):
@@ -107,6 +108,7 @@ def case(task: Json, emit: Emit) -> Json:
             tally.add(seed, verdict, findings, ran.observation)
             folders.clear(imported)
             emit({"ran": seed})
+        network.merge()  # what came after the last trial
         for seed in tally.seeds(after=task["seed"]):
             tally.again(seed, spare.ask(seed))
             folders.clear(imported)
@@ -119,15 +121,15 @@ def case(task: Json, emit: Emit) -> Json:
     return results.plain(tally.result(check, chosen, task["seed"], folders))
 
 
-def _wanted(breaches: list[dict[str, Json]]) -> Finding:
-    """Give the finding of attempts to leave the sandbox that stand in no observation."""
-    return replace(breached(breaches), path=None)
+def _wanted(breaches: list[dict[str, Json]]) -> list[Finding]:
+    """Give the findings of attempts to leave the sandbox that stand in no observation."""
+    return [replace(finding, path=None) for finding in breached(breaches)]
 
 
 def _belated(came: tuple[int, Finding | dict[str, Json]]) -> Finding:
     """Give what came after a trial as a finding of that trial."""
     seed, what = came
-    return replace(what if isinstance(what, Finding) else _wanted([what]), seed=seed)
+    return replace(what if isinstance(what, Finding) else _wanted([what])[0], seed=seed)
 
 
 def _folders() -> Folders:

@@ -16,7 +16,7 @@ from invcheck import session
 from invcheck.arrivals import Arrivals
 from invcheck.consequences import settled
 from invcheck.errors import InvcheckError, NotInTest
-from invcheck.vocabulary import Counts, Exchange, Finding, Json, Turns, Verdict, Waits
+from invcheck.vocabulary import Counts, Exchange, Finding, Json, Place, Turns, Verdict, Waits
 
 
 class Verified(Protocol):
@@ -285,25 +285,58 @@ def required(what: str) -> Record:
 
 
 def breached(breach: dict[str, Json]) -> Finding:
-    """Give the finding of one attempt to leave the sandbox: what was wanted, through what, by which line.
+    """Give the finding of one attempt to leave the sandbox: what was wanted, through what, by which line, thread or program.
 
     >>> print(breached({"wanted": "api.example.com:443", "via": "httpx", "where": "app.py:ask", "line": 7, "count": 2}).message)
     api.example.com:443 was wanted, through httpx, at app.py:7 in ask
     """
-    file, _, function = str(breach["where"]).rpartition(":")
-    site = f"at {file}:{breach['line']} in {function}" if breach["line"] is not None else str(breach["where"])
+    place, why = _place(breach), breach.get("why")
+    message = "".join((*_asked(breach), *_who(breach, place), f": {why}" if why else ""))
     return Finding(
         "NETWORK",
         Verdict.BROKEN,
-        f"{breach['what']}: {breach['wanted']}, {site}"
-        if "what" in breach
-        else f"{breach['wanted']} was wanted, through {breach['via']}, {site}",
+        message,
         path="$.breaches",
         expected="nothing reaches the network",
-        got=str(breach["wanted"]),
+        got=_wanted(breach),
+        place=place,
         hint=str(breach.get("hint", "did you forget a double? bind one where the app builds its client")),
-        count=int(breach["count"]),
+        count=int(breach.get("count", 1)),
     )
+
+
+def _wanted(breach: dict[str, Json]) -> str:
+    if "wanted" not in breach:  # a row that somebody else has recorded
+        from invcheck.show import show  # noqa: PLC0415  # hardly ever needed
+
+        return show(breach)
+    return str(breach["wanted"])
+
+
+def _asked(breach: dict[str, Json]) -> Iterator[str]:
+    if "what" in breach:
+        yield f"{breach['what']}: {_wanted(breach)}"
+    elif "command" in breach:
+        yield f"{_wanted(breach)} was wanted by the program {breach['command']!r}"
+    else:
+        yield f"{_wanted(breach)} was wanted"
+        yield f", through {breach['via']}" if "via" in breach else ""
+
+
+def _who(breach: dict[str, Json], place: Place | None) -> Iterator[str]:
+    started = ", which was started" if "command" in breach else ","
+    if place is not None:
+        yield f"{started} at {place.file}:{place.line} in {str(breach['where']).rpartition(':')[2]}"
+    elif breach.get("where"):
+        yield f"{started} {breach['where']}"
+    thread = breach.get("thread") or "MainThread"
+    if thread != "MainThread":
+        yield f", in {thread if thread.startswith('a ') else f'the thread {thread}'}"
+
+
+def _place(breach: dict[str, Json]) -> Place | None:
+    line = breach.get("line")
+    return None if line is None else Place(str(breach["where"]).rpartition(":")[0], line)
 
 
 def _spoken(finding: Finding) -> str:

@@ -23,8 +23,9 @@ _MANY = 8
 
 def key(finding: Finding) -> Key:
     """Give what makes two findings of a case the same: the claim, else the code."""
-    # of findings of no claim, what was expected tells lanes and asserts apart
-    return finding.assertion, finding.code, finding.claim, finding.because, finding.expected if finding.claim is None else None
+    # of findings of no claim, what was expected tells lanes and asserts apart, and what was wanted the ways out
+    apart = finding.got if finding.code == "NETWORK" else finding.expected
+    return finding.assertion, finding.code, finding.claim, finding.because, apart if finding.claim is None else None
 
 
 _KEPT_STATE = "this trial alone does not show it: the app keeps state from one trial to the next; reset it in a setup"

@@ -156,7 +156,8 @@ def test_a_breach_fails_the_test_that_asked_for_the_gate(tests: Tests) -> None:
         "test_inside_testing",
         "test_shared_fixture",
     ):
-        assert told.messages[name].startswith(f"Failed: NETWORK: {said}\n"), name
+        thread = ", in the thread Thread-N (swallowed)" if name == "test_thread" else ""
+        assert told.messages[name].startswith(f"Failed: NETWORK: {said}{thread}\n"), name
     assert told.messages["test_swallowed"].startswith(f"Failed: NETWORK: {said} (2 times)\n  expected  nothing reaches the network\n")
     assert "  gate      in-process\n" in told.messages["test_swallowed"]
     assert "api.example.com:443 was wanted, through asyncio, at test_it.py:47 in ask" in told.messages["test_name_in_asyncio"]

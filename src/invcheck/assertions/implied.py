@@ -6,9 +6,10 @@ The first cause is the finding; claims about what it left behind are unjudged, n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from invcheck import record
 from invcheck.consequences import settled
 from invcheck.errors import NotJson
 from invcheck.paths import Path, compile_path
@@ -22,7 +23,8 @@ EVERYTHING = compile_path("$")
 OUTPUT = (compile_path("$.output"), compile_path("$.output_text"))
 _PROBED = (compile_path("$.ledger"), compile_path("$.probes"))
 
-_HINT = "did you forget a double? bind one, so that the app asks it"
+_MOST = 8
+"""How many findings of attempts to leave the sandbox one trial has at the most."""
 
 
 class Moot(NamedTuple):
@@ -54,7 +56,7 @@ def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *
     if not latched and not breaches and error is None and defect is None:
         return NONE
     known = [finding for finding in latched if not (finding.code == "SCRIPT_UNUSED" and (script or error is not None))]
-    findings: list[Finding] = [*([breached(breaches)] if breaches else []), *known]
+    findings: list[Finding] = [*breached(breaches), *known]
     moot = [Moot(path, finding.code) for finding in known for path in _moot(finding)]
     if error is not None:
         why = _explained(error, findings) or _raised(error, document.get("calls") or [])
@@ -89,22 +91,26 @@ def _explained(error: Json, findings: Sequence[Finding]) -> Finding | None:
     return next((finding for finding in findings if fits and fits(finding.code)), None)
 
 
-def breached(breaches: Sequence[Json]) -> Finding:
-    """Give the finding of attempts to leave the sandbox: what was wanted first, from where, and how many more there were."""
-    first = breaches[0]
-    wanted, where = first.get("wanted") or show(first), first.get("where")
-    more = f", and {len(breaches) - 1} more" if len(breaches) > 1 else ""
-    what = f"{first['what']}:" if first.get("what") else "the sandbox was left for"
-    return Finding(
-        "NETWORK",
-        Verdict.BROKEN,
-        f"{what} {wanted}{f' from {where}' if where else ''}{more}",
-        path="$.breaches[0]",
-        expected="nothing reaches the network",
-        got=f"{wanted}{more}",
-        place=Place(str(where).rpartition(":")[0], first["line"]) if where and first.get("line") else None,
-        hint=first.get("hint") or _HINT,
-    )
+def breached(breaches: Sequence[Json]) -> list[Finding]:
+    """Give the findings of attempts to leave the sandbox: one for each thing that was wanted, with how often and from where."""
+    wanted: dict[tuple[Json, Json], list[int]] = {}
+    for index, breach in enumerate(breaches):
+        wanted.setdefault((breach.get("what"), breach.get("wanted")), []).append(index)
+    findings = [_breached(breaches, indices) for indices in wanted.values()]
+    if len(findings) > _MOST:
+        last = findings[_MOST - 1]
+        findings[_MOST - 1 :] = [replace(last, message=f"{last.message}; and {len(findings) - _MOST} more were wanted")]
+    return findings
+
+
+def _breached(breaches: Sequence[Json], indices: list[int]) -> Finding:
+    """Give the finding of the breaches that wanted the same: the first of them, and how many there were."""
+    told = record.breached(breaches[indices[0]])
+    times = sum(breaches[index].get("count", 1) for index in indices)
+    others = len({(breaches[index].get("where"), breaches[index].get("line")) for index in indices}) - 1
+    more = f", from {others} more places" if others else ""
+    often = f" ({times} times{more})" if times > 1 else ""
+    return replace(told, message=f"{told.message}{often}", path=f"$.breaches[{indices[0]}]", count=1)
 
 
 def _raised(error: Json, calls: Sequence[Json]) -> Finding:

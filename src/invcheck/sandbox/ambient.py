@@ -9,8 +9,13 @@ from types import CodeType, FrameType, TracebackType
 
 from invcheck import record
 
-_OWN = __file__.rpartition("/")[0].rpartition("/")[0] + "/"  # the package itself is no part of the project
+OWN = __file__.rpartition("/")[0].rpartition("/")[0] + "/"
+"""The package itself, which is no part of the project."""
+
 _FOREIGN = ("/site-packages/", "/dist-packages/")
+
+OUTSIDE = "(outside the project)"
+"""Where something stands that no code of the project's asked for, as far as can be seen."""
 
 _root = ""
 _outside: tuple[str, ...] = ()
@@ -21,7 +26,7 @@ def install(root: str) -> None:
     """Say where the project stands; an interpreter inside of it (a virtual environment) is no part of it."""
     global _root, _outside  # noqa: PLW0603  # one project per process
     _root = root.rstrip("/") + "/"
-    _outside = (_OWN, *(prefix for prefix in (sys.prefix + "/", sys.base_prefix + "/") if prefix.startswith(_root)))
+    _outside = (OWN, *(prefix for prefix in (sys.prefix + "/", sys.base_prefix + "/") if prefix.startswith(_root)))
     _files.clear()
 
 
@@ -33,6 +38,16 @@ def relative(file: str) -> str | None:
         inside = bool(_root) and file.startswith(_root) and not file.startswith(_outside) and not any(part in file for part in _FOREIGN)
         _files[file] = found = file[len(_root) :] if inside else None
         return found
+
+
+def own(file: str) -> bool:
+    """Say whether a file is a part of invcheck itself."""
+    return file.startswith(OWN)
+
+
+def inside(text: str) -> str:
+    """Give a text in which files of the project stand by their paths below its root."""
+    return text.replace(_root, "") if _root else text
 
 
 def site(code: CodeType) -> str | None:

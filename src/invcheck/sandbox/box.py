@@ -6,7 +6,21 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from invcheck import record as records
-from invcheck.sandbox import ambient, chance, clients, clock, environ, imports, listeners, network, scheduler, stdtime, unhandled, waits
+from invcheck.sandbox import (
+    ambient,
+    chance,
+    clients,
+    clock,
+    dotenv,
+    environ,
+    imports,
+    listeners,
+    network,
+    scheduler,
+    stdtime,
+    unhandled,
+    waits,
+)
 from invcheck.sandbox.inherited import inherited
 from invcheck.sandbox.turns import Turns
 
@@ -29,7 +43,10 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
     given = inherited()
     ambient.install(fspath(root))
     listeners.install(alone=given is not None and given.alone, temp=given.temp if given else None)
-    network.install(given.notes if given else None, armed=armed)
+    if given is None:
+        network.install(armed=armed)
+    else:
+        network.install(given.notes, given.sites, armed=armed, soft=given.tier == "soft")
     if not _installed:
         stdtime.install()
         waits.install()
@@ -40,6 +57,7 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
         imports.after("trio", _prepare_trio)
         imports.after("anyio._backends._asyncio", _prepare_anyio)
         clients.install()
+        dotenv.install()
         _installed = True
 
 
@@ -76,6 +94,7 @@ class trial:  # noqa: N801  # it is used as `with box.trial(record):`; a class, 
 
     def __enter__(self) -> Record:
         record = self._record
+        network.merge()  # what came late belongs to the trial before
         record.clock = self._time
         time = _clock.begin(self._time)  # first, as it alone may refuse
         virtual = self._time if isinstance(self._time, _clock.VirtualClock) else None
@@ -85,12 +104,13 @@ class trial:  # noqa: N801  # it is used as `with box.trial(record):`; a class, 
             record.turns = Turns()
         self._before = (time, records.hold(record), chance.begin(record.seed), scheduler.begin(others))
         environ.begin()
+        dotenv.begin(record)
         return record
 
     def __exit__(self, *_exc: object) -> None:
         time, record, entropy, others = self._before
         try:
-            network.merge()
+            network.over(record)
         finally:
             scheduler.begin(others)
             if isinstance(self._time, _clock.VirtualClock):

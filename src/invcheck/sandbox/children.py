@@ -45,7 +45,8 @@ def settle(record: Record) -> None:
 def _left() -> dict[int, int]:
     """Give the children by fork that have not ended, each with its processor time in the kernel's ticks (proc(5))."""
     own = _read("self/cmdline")
-    children = {int(child) for task in _list("/proc/self/task") for child in _read(f"self/task/{task}/children").split()}
+    tasks = _list("/proc/self/task") if own else ()  # other systems tell nothing of them
+    children = {int(child) for task in tasks for child in _read(f"self/task/{task}/children").split()}
     left = {}
     for child in children - network.ours:
         fields = _read(f"{child}/stat").rpartition(b")")[2].split()

@@ -1,8 +1,9 @@
 """The gate's readable layer: an audit hook that notes every attempt to leave the sandbox, then refuses it.
 
 The note comes first, into an append-only file that children by fork share, since an app may swallow the exception and a
-pool loses it with the child. What no hook can see (C code, programs started by the app) is stopped by the namespaces
-around the worker, not here. Listeners that the sandbox itself holds are reachable; loopback as such is not.
+pool loses it with the child. What no hook can see (C code, programs started by the app) is stopped by the kernel's walls
+around the worker, which note it in the same file; where there are none, no program may be started in a trial. Listeners
+that the sandbox itself holds are reachable; loopback as such is not.
 """
 
 from __future__ import annotations
@@ -10,47 +11,60 @@ from __future__ import annotations
 import os
 import sys
 from _thread import get_ident
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from sys import _getframe as frame_at
 from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
 from invcheck import record
-from invcheck.canonical import packed, unpacked
+from invcheck.canonical import packed
 from invcheck.errors import NetworkBlocked
-from invcheck.sandbox import ambient, listeners
+from invcheck.sandbox import ambient, clock, imports, listeners, native, spawning
+from invcheck.sandbox import notes as files
+from invcheck.sandbox.reasons import CUT, HINT, SOFT, reasons
 from invcheck.vocabulary import Json
 
-HINT = "did you forget a double? bind one where the app builds its client"
-_WHY = "the network is cut in a trial"
+noted, notes_file = files.noted, files.notes_file
 
 # held on to, since an app may replace what stands in os
-_append, _pread, _process, _status = os.write, os.pread, os.getpid, os.fstat
+_append, _process = os.write, os.getpid
+_PATIENCE, _LOOK = 25, 0.002  # looks, and real seconds between them, for a thread that says where it stands
+_DATAGRAM = 2
 _hooked = False
 _armed: bool | None = None
 _notes: int | None = None
-_merged = 0
+_sites: int | None = None
+_soft = False
+_merged = _sited = 0
 _forked = False
 _fork = os.fork  # held on to, since an app may replace what stands in os
+_last: record.Record | None = None
 _pending: list[dict[str, Json]] = []
 ours: set[int] = set()
 """Children that `fork` made."""
 
 
-def install(notes: int | None = None, *, armed: bool = True) -> None:
+def install(notes: int | None = None, sites: int | None = None, *, armed: bool = True, soft: bool = False) -> None:
     """Hook into this interpreter, for good; ``notes`` is the descriptor that notes are appended to.
 
-    With ``armed`` every attempt is refused, else only attempts in a trial (a process that is not the sandbox's own).
+    With ``armed`` every attempt is refused, else only attempts in a trial (a process that is not the sandbox's own). The
+    kernel's gate asks threads where they stand, who say it into ``sites``. With ``soft`` no program may be started in a
+    trial, since nothing would stop what it does.
     """
-    global _armed, _notes, _hooked  # noqa: PLW0603  # one gate per process
-    _armed = armed
+    global _armed, _hooked, _notes, _sites, _soft  # noqa: PLW0603  # one gate per process
+    _armed, _soft = armed, soft
     if notes is not None or _notes is None:
         _notes = notes_file() if notes is None else notes
+    if sites is not None:
+        _sites = sites
+        native.listen(sites)
     if not _hooked:
         _hooked = True
         record.tellers.append(_write)
         sys.addaudithook(_hook)
         os.register_at_fork(after_in_parent=_parted, after_in_child=_begun)
+        imports.after("_posixsubprocess", _audited)
 
 
 def arm(armed: bool | None) -> bool | None:
@@ -58,23 +72,6 @@ def arm(armed: bool | None) -> bool | None:
     global _armed  # one gate per process
     before, _armed = _armed, armed
     return before
-
-
-def notes_file() -> int:
-    """Give a new file that only its descriptor names, to which every process that holds it appends."""
-    from fcntl import F_SETFL, fcntl  # noqa: PLC0415  # where a gate is made, not where one is checked
-
-    notes = os.memfd_create("invcheck-breaches", os.MFD_CLOEXEC)
-    fcntl(notes, F_SETFL, os.O_APPEND)
-    return notes
-
-
-def noted(notes: int, since: int = 0) -> tuple[list[dict[str, Json]], int]:
-    """Give the attempts noted from byte ``since`` on, each with its ``process``, and where the notes end."""
-    size = _status(notes).st_size
-    if size == since:
-        return [], size
-    return [unpacked(line) for line in _pread(notes, size - since, since).splitlines()], size
 
 
 def pending() -> list[dict[str, Json]]:
@@ -86,18 +83,38 @@ def pending() -> list[dict[str, Json]]:
 
 
 def merge() -> None:
-    """Take in what children by fork noted since the last time."""
+    """Take in what children by fork and the kernel's gate have noted since the last time."""
     global _merged  # how far the notes were read
-    if _notes is None or not _forked:
+    if _notes is None or files.end(_notes) == _merged:
         return
-    notes, _merged = noted(_notes, _merged)
-    for note in notes:
-        if note.pop("process") == _process():
-            continue
+    fresh, _merged = noted(_notes, _merged)
+    for note in files.told(fresh, _answers(fresh), _process()):
         if "child" in note:
             record.from_child(note["child"], note["seed"])
         else:
-            _enter(note)
+            _enter(note, record.current() or (_last if _last is not None and _last.over else None))
+
+
+def _answers(fresh: list[dict[str, Json]]) -> list[str]:
+    """Give what threads said for these notes; one that has not yet is waited for."""
+    global _sited  # noqa: PLW0603  # how far it was read
+    asked = sum(bool(note.get("dump")) for note in fresh)
+    if _sites is None or not asked:
+        return []
+    for _ in range(_PATIENCE):
+        answers, size = files.said(_sites, _sited)
+        if len(answers) >= asked:
+            break
+        clock.real_sleep(_LOOK)
+    _sited = size
+    return answers
+
+
+def over(held: record.Record) -> None:
+    """Say that a trial is over: what comes to light before the next one begins is its own."""
+    global _last  # noqa: PLW0603  # one trial is in hand at a time
+    merge()
+    _last = held
 
 
 def forked() -> bool:
@@ -129,9 +146,11 @@ def fork() -> int:
 
 def skip() -> None:
     """Leave aside what was noted so far: a child that handled a whole case has told it itself."""
-    global _merged  # noqa: PLW0603  # how far the notes were read
+    global _merged, _sited  # noqa: PLW0603  # how far the notes were read
     if _notes is not None:
-        _merged = _status(_notes).st_size
+        _merged = files.end(_notes)
+    if _sites is not None:
+        _sited = files.end(_sites)
 
 
 def check(event: str, host: Any, port: Any) -> None:
@@ -144,7 +163,7 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
     if judge is not None and (_armed or (_armed is False and record.current() is not None)):
         wanted = judge(*args)
         if wanted is not None:
-            _refuse(event, *wanted)
+            _refuse(event, args, *wanted)
 
 
 _hook.__cantrace__ = True  # type: ignore[attr-defined]  # debuggers and coverage may look inside
@@ -207,24 +226,58 @@ def refuse(
     """Note an attempt to leave the sandbox, then raise NetworkBlocked: one that no audit event shows, or none that reads well.
 
     ``via`` is named where no library of the project's own choice stands between it and ``frame``, which asked. Words of its
-    ``own`` ("what" it is, "hint") go along in the note, for the finding.
+    ``own`` ("what" it is, "why", "hint") go along in the note, for the finding.
     """
-    found = ambient.nearest(frame)
-    where, line = found or ("(outside the project)", None)
+    where, line = ambient.nearest(frame) or (ambient.OUTSIDE, None)
     breach: dict[str, Json] = {"wanted": wanted, "host": host, "port": port, "via": _via(frame) or via}
     breach |= {"where": where, "line": line, "thread": _thread(), "count": 1, **(own or {})}
     _write(breach)
-    _enter(breach)
+    _enter(breach, record.current())
     site = where if line is None else f"{where}, line {line}"
+    who = site if breach["thread"] == "MainThread" else f"{site}, in {breach['thread']}"
     raise NetworkBlocked(
-        f"{wanted} was wanted, through {breach['via']}\n  who: {site}\n  why: {why}\n  hint: {breach.get('hint', HINT)}", **breach
+        f"{wanted} was wanted, through {breach['via']}\n  who: {who}\n  why: {why}\n  hint: {breach.get('hint', HINT)}", **breach
     )
 
 
-def _refuse(event: str, host: str, port: int | None) -> NoReturn:
+def _refuse(event: str, args: tuple[Any, ...], host: str, port: int | None) -> NoReturn:
     target = host if port is None else f"[{host}]:{port}" if ":" in host and not host.startswith("unix:") else f"{host}:{port}"
-    why = f"{_WHY}, and nothing inside the sandbox listens there" if listeners.loopback(host) else _WHY
-    refuse(target, host=host, port=port, via=event, why=why, frame=frame_at(2))
+    datagram = hasattr(args[0], "type") and int(args[0].type) & 0xF == _DATAGRAM
+    own = reasons(host, port, loopback=listeners.loopback(host), datagram=datagram)
+    refuse(target, host=host, port=port, via=event, why=own.get("why", CUT), own=own, frame=frame_at(2))
+
+
+def _starts(event: str, arguments: Callable[..., Sequence[Any]]) -> Callable[..., None]:
+    """Make what remembers who starts a program, and lets nobody where nothing else would stop what it does."""
+
+    def judge(*args: Any) -> None:
+        program = spawning.started(arguments(*args), frame_at(2))
+        held = record.current()
+        if held is None:
+            return
+        if _soft:
+            text = spawning.shown(program.text, program)
+            refuse(text, host=text, via=event, why=SOFT["why"], own=SOFT, frame=frame_at(2))
+        if held.process != _process():  # a child by fork, whose memory nobody reads
+            _write({"started": program.text, "where": program.where, "line": program.line})
+
+    return judge
+
+
+JUDGES |= {event: _starts(event, arguments) for event, arguments in spawning.EVENTS.items()}
+
+
+def _audited(module: ModuleType) -> None:
+    """Have the one way to start a program tell of it that raises no event: multiprocessing's."""
+    start = module.fork_exec
+
+    @wraps(start)
+    def fork_exec(*args: Any) -> Any:
+        if frame_at(1).f_globals.get("__name__") != "subprocess":  # which has told
+            _hook(spawning.FORK_EXEC, args)
+        return start(*args)
+
+    setattr(module, "fork_exec", fork_exec)  # noqa: B010  # mypy knows no such module
 
 
 def _write(note: dict[str, Json]) -> None:
@@ -232,17 +285,12 @@ def _write(note: dict[str, Json]) -> None:
         _append(_notes, packed({**note, "process": _process()}))
 
 
-def _enter(breach: dict[str, Json]) -> None:
-    held = record.current()
-    known = _pending if held is None else held.breaches
-    for other in known:
-        if {**other, "count": 0} == {**breach, "count": 0}:
-            other["count"] += breach["count"]
-            return
-    if held is None:
-        _pending.append(dict(breach))
-    else:
-        held.breach(dict(breach))
+def _enter(breach: dict[str, Json], held: record.Record | None) -> None:
+    if not files.join(_pending if held is None else held.breaches, breach):
+        if held is None:
+            _pending.append(dict(breach))
+        else:
+            held.breach(dict(breach))
 
 
 def _via(frame: FrameType | None) -> str | None:
