@@ -221,7 +221,7 @@ def _result(unit: _plan.Unit, message: Json) -> Result:
     """What came back from a worker; a worker that died or was stopped is a case that could not be judged."""
     if "done" in message:
         return results.build(message["done"])
-    findings = [breached(message["breaches"])] if message.get("breaches") else []
+    findings = breached(message.get("breaches") or [])
     if "failed" in message:
         failed = message["failed"]
         findings.append(Finding(failed["code"], Verdict.ERRORED, failed["message"], hint=failed.get("hint")))

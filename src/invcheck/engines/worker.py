@@ -13,7 +13,7 @@ from invcheck.engines import stuck
 from invcheck.engines.limits import Limits, Meter
 from invcheck.engines.variant import PLAIN, Variant
 from invcheck.gate.cell import Cell, Program, Walls
-from invcheck.sandbox import environ, network
+from invcheck.sandbox import ambient, environ, network, notes
 from invcheck.sandbox.inherited import VARIABLE, Inherited
 from invcheck.vocabulary import Json
 
@@ -133,8 +133,8 @@ class Worker:
 
     def breaches(self) -> list[dict[str, Json]]:
         """Give what was noted at the gate in the task in hand, by a worker that cannot tell any more."""
-        notes, _ = network.noted(self._notes, self._told)
-        return [{name: value for name, value in note.items() if name != "process"} for note in notes if "child" not in note]
+        ambient.install(self._root)
+        return notes.breaches(self._notes, self._sites, self._told)
 
     def meter(self, limits: Limits, now: float) -> Meter:
         """Give what looks at how much the worker and everything it started use."""
