@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import shutil
@@ -229,6 +230,20 @@ def test_the_static_filter_leaves_unix_sockets_only(tmp_path: Path) -> None:
     )
     assert python(text, Tier.K3, tmp_path, alone=False).over == "exit 13"
     assert python(text, Tier.K3, tmp_path).over == "exit 0"
+
+
+@pytest.mark.parametrize("deaf", [errno.ENOENT, errno.EPERM])
+def test_walls_whose_listener_hears_nothing_are_none(deaf: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the kernel takes the filter and lets nobody hear of a call (or lets whoever asks wait for ever), no program begins."""
+
+    def receive(_listener: int) -> None:
+        if deaf == errno.ENOENT:
+            return
+        raise OSError(deaf, os.strerror(deaf))
+
+    monkeypatch.setattr(seccomp, "receive", receive)
+    with pytest.raises(cell.NotWalled, match="the listener does not answer"):
+        python("raise SystemExit(0)", Tier.K2, tmp_path)
 
 
 @contextmanager

@@ -53,6 +53,11 @@ class Walls:
     own_pids: bool = False
 
     @property
+    def notifies(self) -> bool:
+        """Whether calls that may leave wait for a verdict of the supervisor."""
+        return self.tier in (Tier.K1, Tier.K2)
+
+    @property
     def tcp(self) -> tuple[Tcp, ...]:
         """The allowed ports that are carried out of the process's own network."""
         if not self.allow:
@@ -131,7 +136,7 @@ class Cell:
 
     def _become(self, program: Program, walls: Walls, status: int, supervisor: Any, keep: tuple[int, int]) -> NoReturn:
         """Turn the forked child into the program; whatever goes wrong is reported, and nothing of ours runs on."""
-        from invcheck.gate import keeper  # noqa: PLC0415  # loaded before the fork
+        from invcheck.gate import keeper, seccomp  # noqa: PLC0415  # loaded before the fork
 
         own_pids = walls.own_pids and program.leads
         if self._kept is not None:
@@ -145,6 +150,8 @@ class Cell:
                     os.setsid()  # a terminal's Ctrl-C is the supervisor's business
                 confinement.end_with(program.life, group=program.leads)
                 _send(supervisor, *self._wall_in(walls, own_pids=own_pids))
+                if walls.notifies:
+                    seccomp.greeted()
             except OSError as error:
                 os.write(status, f"N{error.strerror} ({_name(error)})".encode())
                 os._exit(_NO_EXEC)
@@ -177,7 +184,7 @@ class Cell:
         if walls.numbers is not None:
             from invcheck.gate import seccomp  # noqa: PLC0415  # loaded by `walls`, before the fork
 
-            loaded = seccomp.load(walls.filter, walls.numbers, notify=walls.tier in (Tier.K1, Tier.K2))
+            loaded = seccomp.load(walls.filter, walls.numbers, notify=walls.notifies)
             if loaded is not None:
                 letters, handed = letters + (b"L" if loaded[1] else b"l"), [*handed, loaded[0]]
         return letters or b"-", handed
@@ -188,7 +195,7 @@ class Cell:
         ports = [descriptor for letter, descriptor in given if letter == ord("P")]
         sink = next((descriptor for letter, descriptor in given if letter == ord("S")), None)
         listener = next((descriptor for letter, descriptor in given if letter in b"Ll"), None)
-        if listener is not None:
+        if listener is not None and _heard(listener):
             from invcheck.gate.watch import Watch  # noqa: PLC0415  # not before there is a cell
 
             self.watch = Watch(
@@ -289,6 +296,18 @@ def walls(tier: Tier, *, seen: Collection[str] = (), allow: tuple[str, ...] = ()
     if not own:
         return Walls(tier, own, seen, allow, None, program, number)
     return Walls(tier, own, seen, allow, confinement.prepare(), program, number, own_pids=confinement.countable())
+
+
+def _heard(listener: int) -> bool:
+    """Answer the program's first call; where it cannot be heard the listener is closed, of which the program fails."""
+    from invcheck.gate import seccomp  # noqa: PLC0415  # loaded by `walls`
+
+    try:
+        seccomp.greet(listener)
+    except OSError:
+        os.close(listener)
+        return False
+    return True
 
 
 def _carrying(pairs: list[tuple[int, Tcp]], notes: int) -> tuple[int, int]:
