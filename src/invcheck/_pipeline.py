@@ -125,6 +125,7 @@ def run(options: RunOptions, emit: Emit) -> Summary:
                 stage(course)
         except KeyboardInterrupt:
             interrupted = True
+            course.pool.abandon()
         summary = summarise(course.done, course.problems, stopped=course.stopped, interrupted=interrupted)
     emit(Ended(summary))
     return summary

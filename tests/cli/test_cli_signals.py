@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 
@@ -42,3 +43,28 @@ def test_one_that_is_named_is_heard_although_it_is_ignored() -> None:
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
+@pytest.mark.usefixtures("as_before")
+def test_a_second_one_does_not_disturb_the_end_and_a_third_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever their kinds: one interrupts, the next finds the command ending, the third leaves with 130."""
+    left: list[int] = []
+    monkeypatch.setattr(os, "_exit", left.append)
+    with interrupting(signal.SIGTERM, signal.SIGHUP):
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGHUP)
+        assert left == []
+        signal.raise_signal(signal.SIGTERM)
+    assert left == [130]
+
+
+@pytest.mark.usefixtures("as_before")
+@pytest.mark.parametrize("came", [False, True])
+def test_a_process_that_ends_is_interrupted_once(came: bool) -> None:
+    """In the last moments of the interpreter a second signal would be its end by that signal; where none came all is as before."""
+    with interrupting(signal.SIGTERM, final=True):
+        if came:
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) == (signal.SIG_IGN if came else signal.SIG_DFL)

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from invcheck.cli import console, exits, parser, signals
+from invcheck.cli import console, exits, signals
 
 __all__ = ["main"]
 
@@ -19,5 +19,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     console.open_all()
     console.use_utf8()
     words = [*(sys.argv[1:] if argv is None else argv)]
-    with signals.interrupting():
-        return exits.settled(lambda: parser.dispatch(words), debug=bool(os.environ.get("INVCHECK_DEBUG")))
+    with signals.interrupting(final=True):
+        return exits.settled(lambda: _dispatch(words), debug=bool(os.environ.get("INVCHECK_DEBUG")))
+
+
+def _dispatch(words: Sequence[str]) -> int:
+    from invcheck.cli import parser  # noqa: PLC0415  # most of what a start takes, in which somebody may press Ctrl-C
+
+    return parser.dispatch(words)

@@ -106,6 +106,11 @@ class Pool:
                 if worker.task is not None:
                     self._drop(worker)
 
+    def abandon(self) -> None:
+        """End all workers at once, idle ones too: somebody waits for it."""
+        for worker in list(self._workers):
+            self._drop(worker)
+
     def close(self) -> None:
         """End all workers, idle ones gently, and remove their folders."""
         for worker in self._workers:
