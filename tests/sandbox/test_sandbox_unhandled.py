@@ -221,3 +221,19 @@ def test_a_run_of_uvloop_is_named() -> None:
         with box.trial(record):
             assert app() == 3
         assert told(record) == {("real time: uvloop", f"{HERE}:{app.__name__}"): 1}
+
+
+def test_a_class_may_keep_what_was_put_in_place() -> None:
+    """`selectors` keeps poll and select as attributes of classes: they stay what they are there, no methods."""
+
+    class Keeps:
+        poll, select = select.poll, select.select
+
+    reads, writes = os.pipe()
+    os.write(writes, b"x")
+    looks = Keeps().poll()
+    looks.register(reads, select.POLLIN)
+    assert looks.poll(0) == [(reads, select.POLLIN)]
+    assert Keeps().select([reads], [], [], 0)[0] == [reads]
+    os.close(reads)
+    os.close(writes)

@@ -10,7 +10,7 @@ import sys
 import threading
 from _thread import LockType
 from collections.abc import Callable
-from functools import wraps
+from functools import update_wrapper, wraps
 from sys import _getframe as frame_at
 from types import FrameType, ModuleType
 from typing import Any
@@ -57,7 +57,18 @@ def _told(home: Any, name: str, what: str, given: _Given) -> None:
             _note(what, frame_at(1))
         return real(*args, **kwargs)
 
-    setattr(home, name, told)
+    setattr(home, name, _Plain(told) if isinstance(home, ModuleType) else told)
+
+
+class _Plain:
+    """A function that a class may keep as it is, as C functions are kept: no method of whoever keeps it (`selectors` does)."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
 
 
 class _AnyLock(type):
@@ -123,9 +134,9 @@ def _select(module: ModuleType) -> None:
     @wraps(real)
     def poll() -> Any:
         made = real()
-        return made if ambient.site(frame_at(1).f_code) is None else _Poll(made)
+        return made if ambient.site(frame_at(2).f_code) is None else _Poll(made)
 
-    setattr(module, "poll", poll)  # noqa: B010  # a module's attribute
+    setattr(module, "poll", _Plain(poll))  # noqa: B010  # a module's attribute
     _told(module, "select", "select", _limit(3))
 
 
