@@ -110,7 +110,7 @@ class trial:  # noqa: N801  # it is used as `with box.trial(record):`; a class, 
     def __exit__(self, *_exc: object) -> None:
         time, record, entropy, others = self._before
         try:
-            network.over(record)
+            network.over(self._record)
         finally:
             scheduler.begin(others)
             if isinstance(self._time, _clock.VirtualClock):
