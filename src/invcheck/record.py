@@ -328,7 +328,7 @@ def _who(breach: dict[str, Json], place: Place | None) -> Iterator[str]:
     if place is not None:
         yield f"{started} at {place.file}:{place.line} in {str(breach['where']).rpartition(':')[2]}"
     elif breach.get("where"):
-        yield f"{started} {breach['where']}"
+        yield f"{started} {str(breach['where']).strip('()')}"
     thread = breach.get("thread") or "MainThread"
     if thread != "MainThread":
         yield f", in {thread if thread.startswith('a ') else f'the thread {thread}'}"

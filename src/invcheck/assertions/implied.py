@@ -59,7 +59,7 @@ def causes(document: Json, latched: Sequence[Finding], defect: NotJson | None, *
     findings: list[Finding] = [*breached(breaches), *known]
     moot = [Moot(path, finding.code) for finding in known for path in _moot(finding)]
     if error is not None:
-        why = _explained(error, findings) or _raised(error, document.get("calls") or [])
+        why = _explained(error, findings, breaches) or _raised(error, document.get("calls") or [])
         findings += [why] if why not in findings else []
         # a check that crashed has not driven the app as it would
         moot += [Moot(path, why.code) for path in ((EVERYTHING,) if why.code == "CHECK_RAISED" else OUTPUT)]
@@ -85,8 +85,13 @@ def asserted(error: Json) -> bool:
     return isinstance(inside, dict) and bool(inside.get("assertion"))
 
 
-def _explained(error: Json, findings: Sequence[Finding]) -> Finding | None:
-    """Give the finding that already says why this error left the app, so that it is no second cause."""
+def _explained(error: Json, findings: Sequence[Finding], breaches: Sequence[Json]) -> Finding | None:
+    """Give the finding that already says why this error left the app, so that it is no second cause.
+
+    Native code and programs that were refused say so in words of their own, which reach the app where it asked.
+    """
+    if error.get("where") and not error.get("in_check") and any(breach.get("where") == error["where"] for breach in breaches):
+        return next(finding for finding in findings if finding.code == "NETWORK")
     fits = {"NetworkBlocked": lambda code: code == "NETWORK", "ScriptedModelError": lambda code: code != "NETWORK"}.get(error["type"])
     return next((finding for finding in findings if fits and fits(finding.code)), None)
 

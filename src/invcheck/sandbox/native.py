@@ -98,9 +98,10 @@ def _told(note: dict[str, Json], where: str | None, line: int | None, *, via: st
         wanted = host = "this-host"  # the machine's name has no place in a result
     if port == _DNS:  # nor has its server of names
         wanted, host, port = reasons.LOOKUP, reasons.LOOKUP, None
-    own = reasons.reasons(host, port, loopback=note["loopback"], program=note["command"] is not None)
+    said = {name: note[name] for name in ("what", "why", "hint") if name in note}  # what the relay tells of an allowed port
+    own = said or reasons.reasons(host, port, loopback=note["loopback"], program=note["command"] is not None)
     return {
-        "wanted": wanted, "host": host, "port": port, "via": via, "where": where or ambient.OUTSIDE, "line": line,
+        "wanted": wanted, "host": host, "port": port, "via": via, "where": where or (None if said else ambient.OUTSIDE), "line": line,
         "thread": thread, "count": note["count"], **own,
     }  # fmt: skip
 
@@ -128,7 +129,7 @@ def _library(below: Iterable[Frame]) -> str | None:
 
 
 def _thread(comm: str, frames: list[Frame]) -> str:
-    """Name a thread: the main one, one of C by its own name, else any."""
-    if frames and not frames[-1][0].endswith("/threading.py"):
-        return "MainThread"
-    return "a thread" if comm.startswith("python") else comm
+    """Name a thread: the main one, one of C by its own name, else any: the kernel knows no names that Python gives."""
+    if not frames:
+        return "a native thread" if comm.startswith("python") else comm
+    return "a thread" if frames[-1][0].endswith("/threading.py") else "MainThread"
