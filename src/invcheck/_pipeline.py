@@ -55,7 +55,7 @@ def collect(course: Course) -> None:
         course.checks += checks
         for mistake in mistakes:
             course.problem(mistake)
-    tasks = [{"do": "collect", "file": str(path)} for path in course.files.python]
+    tasks = [{"do": "collect", "file": str(path), "allow": list(course.options.allow)} for path in course.files.python]
     for index, answer in _answers(course, tasks):
         for problem in _problems(answer, str(course.files.python[index])):
             course.problem(problem)
@@ -67,6 +67,8 @@ def collect(course: Course) -> None:
 
 def choose(course: Course) -> None:
     """Select cases and shard them; a selection of nothing is refused unless a problem explains it."""
+    general = course.options.allow
+    course.checks = [replace(check, allow=tuple(sorted({*general, *check.allow}))) for check in course.checks]
     unread = {problem.place.file for problem in course.problems if problem.place}
     course.plan = _plan.plan(course.checks, course.options, unread=unread, sources=course.sources)
     for problem in course.plan.problems:
@@ -79,7 +81,7 @@ def prepare(course: Course) -> None:
     chosen = {unit.check.id: unit.check for unit in plan.units if not unit.check.python}
     checks = list(chosen.values())
     unfit: set[str] = set()
-    for index, answer in _answers(course, [{"do": "prepare", "check": check.plain()} for check in checks]):
+    for index, answer in _answers(course, [{"do": "prepare", "check": check.plain(), "allow": list(check.allow)} for check in checks]):
         for problem in _problems(answer, checks[index].file):
             course.problem(problem)
             unfit.add(checks[index].id)
@@ -215,13 +217,14 @@ def _task(unit: _plan.Unit) -> Json:
     """What a worker must know of one case: of its check, which may have thousands, no other goes along."""
     alone = replace(unit.check, cases=(unit.case,))
     check = {"python": unit.check.file, "name": unit.check.name} if unit.check.python else {"check": alone.plain()}
-    return {"do": "case", **check, "case": unit.case.id, "seed": unit.seed, "runs": unit.runs, "complete": unit.complete}
+    allow = list(unit.check.allow)
+    return {"do": "case", **check, "case": unit.case.id, "seed": unit.seed, "runs": unit.runs, "complete": unit.complete, "allow": allow}
 
 
 def _result(unit: _plan.Unit, message: Json) -> Result:
     """What came back from a worker; a worker that died or was stopped is a case that could not be judged."""
     if "done" in message:
-        return results.build(message["done"])
+        return replace(results.build(message["done"]), allowed=unit.check.allow)
     findings = breached(message.get("breaches") or [])
     if "failed" in message:
         failed = message["failed"]
@@ -245,4 +248,5 @@ def _result(unit: _plan.Unit, message: Json) -> Result:
         verdict=verdict,
         findings=tuple(findings),
         tags=unit.check.tags,
+        allowed=unit.check.allow,
     )

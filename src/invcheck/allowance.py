@@ -21,6 +21,7 @@ _SHAPE = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*):(?P<rest>.*)", re.DOTALL | r
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _LOCALHOST = ("127.0.0.1", "::1")
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  # refused, not bound
+_MEANT = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "localhost", "::1": "localhost"}  # noqa: S104  # refused, not bound
 _SUCH = "such as tcp:127.0.0.1:5432 or unix:/run/postgresql/.s.PGSQL.5432"
 
 _PORTS = {
@@ -118,11 +119,14 @@ def canonical(texts: Iterable[str]) -> tuple[str, ...]:
 def allowing(host: str, port: int | None) -> str | None:
     """Give the text that allows what was refused, None where nothing can: it is no address of this machine.
 
-    >>> allowing("127.0.0.1", 5432), allowing("unix:/run/x.sock", None), allowing("example.org", 443)
-    ('tcp:127.0.0.1:5432', 'unix:/run/x.sock', None)
+    Whoever wants ``::1`` has most often asked for ``localhost``, and goes on to 127.0.0.1 where nothing listens there: the
+    text for it is that of both.
+
+    >>> allowing("127.0.0.1", 5432), allowing("::1", 5432), allowing("unix:/run/x.sock", None), allowing("example.org", 443)
+    ('tcp:127.0.0.1:5432', 'tcp:localhost:5432', 'unix:/run/x.sock', None)
     """
-    plain = host.removeprefix("::ffff:")
-    text = host if port is None else f"tcp:[{plain}]:{port}" if ":" in plain else f"tcp:{plain}:{port}"
+    plain = _MEANT.get(host, host).removeprefix("::ffff:")
+    text = host if port is None else f"tcp:{plain}:{port}"
     try:
         read(text)
     except UsageError:

@@ -48,7 +48,7 @@ class RunOptions:
     ``last_failed`` holds the ids to run again, or None when that was not asked for; ``runs`` replaces every check's
     own number; ``shard`` is (i, n) with i from 1; ``trial_seconds`` is the real time that one trial may take, ``cpu_seconds``
     the processor time, and ``memory`` the bytes that all processes of a worker may hold; ``keep_env``
-    names variables that trials get although their names look like a secret's.
+    names variables that trials get although their names look like a secret's, ``allow`` what every trial may reach.
     """
 
     root: Path
@@ -67,6 +67,7 @@ class RunOptions:
     cpu_seconds: float = 30.0
     memory: int = 4 << 30
     keep_env: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from invcheck.vocabulary import Finding, Json, Result, Verdict, placed, spot
 
 
 def plain(result: Result) -> dict[str, Json]:
-    """Give a result as plain JSON; what is None or empty is left out of its findings."""
+    """Give a result as plain JSON; what is None or empty is left out of its findings, and ``allowed`` where nothing is."""
     out = {field.name: getattr(result, field.name) for field in fields(result)}
     out["place"] = spot(result.place)
     out["verdict"] = result.verdict.value
@@ -17,6 +17,7 @@ def plain(result: Result) -> dict[str, Json]:
     out["tags"] = list(result.tags)
     out["replies"] = dict(result.replies)
     out["extra"] = dict(result.extra)
+    out |= {"allowed": list(result.allowed)} if out.pop("allowed") else {}
     out["findings"] = [plain_finding(finding) for finding in result.findings]
     return out
 
@@ -37,6 +38,7 @@ def build(data: dict[str, Any]) -> Result:
             "place": placed(data["place"]),
             "verdict": Verdict(data["verdict"]),
             "tags": tuple(data["tags"]),
+            "allowed": tuple(data.get("allowed", ())),
             "findings": tuple(build_finding(finding) for finding in data["findings"]),
         }
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from invcheck.errors import ConfigError
+from invcheck.errors import ConfigError, UsageError
 from invcheck.resolve import did_you_mean
 from invcheck.vocabulary import Json, Place
 from invcheck.yamltext import decode
@@ -28,7 +28,8 @@ class Settings:
     ``runs`` is None where every check keeps its own number, ``max_failures`` where no number of failures stops a run.
     ``trial_seconds`` is the real time after which a stuck trial is ended, ``cpu_seconds`` the processor time after which a
     busy one is, ``gate_memory`` the bytes that a worker and what it starts may hold. ``gate_require`` is "kernel" where a run
-    without the kernel's own gate must be refused; ``gate_keep_env`` names variables that trials get as they are.
+    without the kernel's own gate must be refused; ``gate_keep_env`` names variables that trials get as they are, ``gate_allow``
+    what every trial may reach of this machine, in canonical texts of `allowance`.
     """
 
     paths: tuple[str, ...] = ()
@@ -40,6 +41,7 @@ class Settings:
     trial_seconds: float = 60.0
     gate_require: str | None = None
     gate_keep_env: tuple[str, ...] = ()
+    gate_allow: tuple[str, ...] = ()
     keyword: str | None = None
     max_failures: int | None = None
     allow_empty: bool = False
@@ -197,6 +199,13 @@ def _variables(value: Json) -> tuple[str, ...] | None:
     return names if names is not None and all(map(keepable, names)) else None
 
 
+def _allowed(value: Json) -> tuple[str, ...] | None:
+    from invcheck.allowance import canonical  # noqa: PLC0415  # only where something is allowed
+
+    texts = _texts(value)
+    return None if texts is None else canonical(texts)
+
+
 def _whole(least: int) -> _Take:
     return lambda value: value if type(value) is int and value >= least else None
 
@@ -243,6 +252,7 @@ KNOWN: dict[str, tuple[str, str, _Take]] = {
     "cpu-seconds": ("cpu_seconds", "a number of seconds above 0", _seconds),
     "gate.memory": ("gate_memory", 'a size from "128MiB" on, such as "2GiB"', _bytes_of),
     "gate.require": ("gate_require", '"kernel"', lambda value: value if value == "kernel" else None),
+    "gate.allow": ("gate_allow", "a list of texts such as tcp:127.0.0.1:5432", _allowed),
     "gate.keep-env": ("gate_keep_env", "a list of variables, none of them a provider's key or a proxy", _variables),
 }
 """Key as it is written -> field, what it takes, and how it is read (None where it does not fit)."""
@@ -256,7 +266,10 @@ def _settings(table: _Table) -> Settings:
             hint = f"did you mean {near!r}?" if near else f"known keys: {', '.join(KNOWN)}"
             raise ConfigError(f"unknown key {key!r}", code="UNKNOWN_KEY", place=table.place(key), hint=hint)
         field, needed, take = KNOWN[key]
-        taken = take(value)
+        try:
+            taken = take(value)
+        except UsageError as error:
+            raise ConfigError(f"{key}: {error.message}", code=error.code, place=table.place(key), hint=error.hint) from None
         if taken is None:
             raise ConfigError(f"{key} takes {needed}, got {value!r}", code="WRONG_TYPE", place=table.place(key))
         fields[field] = taken

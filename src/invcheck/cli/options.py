@@ -55,6 +55,7 @@ def ask(flags: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> Ask
         cpu_seconds=own.cpu_seconds,
         memory=own.gate_memory,
         keep_env=own.gate_keep_env,
+        allow=own.gate_allow,
     )
     return Asked(options, _outputs(given, own, here, root), _format(given, own), _verbosity(given, own))
 

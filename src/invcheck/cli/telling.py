@@ -11,7 +11,10 @@ from invcheck.cli import actions, console, exits, outputs
 from invcheck.cli.progress import ProgressLine
 from invcheck.errors import InvcheckError, Unevaluated
 from invcheck.events import SOFT, UNEVALUATED, Event, Problem, Progress, Started, worst
-from invcheck.report import Report
+from invcheck.report import Report, reach
+
+_SPEAKING = ("table", "md", "github")
+"""What tells warnings itself; beside all else they are told on stderr, however quiet a run is asked to be."""
 
 
 class Telling:
@@ -113,6 +116,9 @@ def deliver(report: Report, root: Path, files: Sequence[Path], form: str, verbos
             console.say(exits.spoken(error))
             status = worst([status, UNEVALUATED])
     complain(report.problems, environ)
+    if form not in _SPEAKING:
+        for text in reach.warnings([case.result for case in report.cases]):
+            console.say(f"warning: {text}")
     actions.tell(report, form, prefix, environ)
     return status
 

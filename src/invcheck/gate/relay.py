@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _BUFFER = 1 << 18  # bytes that wait for a slow reader at most, in each direction
 _SPARE = 32  # descriptors that are no connection's
 _IN, _OUT = 1, 4  # select.EPOLLIN, select.EPOLLOUT
+_OUTSIDE = "the port is allowed, and what stands behind it is outside of the gate"
 _RESET = (1).to_bytes(4, "little") + bytes(4)  # struct linger: on, zero seconds
 
 
@@ -85,11 +86,11 @@ class Relay:
             self._poller.unregister(descriptor)
             del self.watched[descriptor]
 
-    def note(self, to: Tcp, what: str, wanted: str, hint: str) -> None:
-        """Append an attempt to the notes, as `watch` does."""
+    def note(self, to: Tcp, **words: str) -> None:
+        """Append an attempt to the notes, as `watch` does, in words of its own: ``what`` it is, what was ``wanted``, why not, a hint."""
         told: dict[str, Json] = {
-            "kernel": True, "wanted": wanted, "host": to.host, "port": to.port, "via": None, "where": None, "line": None, "thread": "",
-            "command": None, "count": 1, "process": 0, "dump": False, "loopback": True, "what": what, "hint": hint,
+            "kernel": True, "host": to.host, "port": to.port, "via": "an allowed port", "where": None, "line": None, "thread": "",
+            "command": None, "count": 1, "process": 0, "dump": False, "loopback": True, **words,
         }  # fmt: skip
         os.write(self.notes, json.dumps(told).encode() + b"\n")
 
@@ -156,8 +157,8 @@ class _Connection:
     def _missing(self) -> None:
         to = self._to[0]
         wanted = to.text.removeprefix("tcp:")
-        hint = f"start it: nothing listens on {wanted} outside of the gate either"
-        self._relay.note(to, "an allowed service is not there:", wanted, hint)
+        why = f"nothing listens on {wanted} outside of the gate either"
+        self._relay.note(to, what="an allowed service is not there", wanted=wanted, why=why, hint="start it before the run")
         self._reset()
 
     def _wait(self) -> None:
@@ -208,7 +209,8 @@ class _Connection:
         self._web = self._web or found.web
         if found.what is None:
             return False
-        self._relay.note(to, found.what, f"{found.wanted} through {to.text.removeprefix('tcp:')}", found.hint)
+        wanted = f"{found.wanted} through {to.text.removeprefix('tcp:')}"
+        self._relay.note(to, what=found.what, wanted=wanted, why=_OUTSIDE, hint=found.hint)
         self._reset()
         return True
 

@@ -42,7 +42,7 @@ def telltale(said: bytes | memoryview, own: Collection[str], *, first: bool = Tr
     >>> telltale(b"POST /v1/messages HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n", []).wanted
     'POST /v1/messages'
     >>> telltale(b"CONNECT api.example.org:443 HTTP/1.1\\r\\n\\r\\n", []).what
-    'a proxy was asked through an allowed port:'
+    'a proxy was asked'
     """
     head = bytes(said[:_LOOKED_AT])
     request = _REQUEST.match(head)
@@ -57,13 +57,13 @@ def telltale(said: bytes | memoryview, own: Collection[str], *, first: bool = Tr
         return _proxy(absolute[1])
     if (method == "POST" and _MODEL.search(target)) or _SPOKEN.search(target):
         hint = "bind a double where the app builds its client: a model behind an allowed port is no test"
-        return Told(web=True, what="a model was asked through an allowed port:", wanted=f"{method} {target.partition('?')[0]}", hint=hint)
+        return Told(web=True, what="a model was asked", wanted=f"{method} {target.partition('?')[0]}", hint=hint)
     return Told(web=True)
 
 
 def _proxy(wanted: str, *, web: bool = True) -> Told:
     hint = "allow the service itself: whoever reaches a proxy reaches the network"
-    return Told(web, "a proxy was asked through an allowed port:", wanted, hint)
+    return Told(web, "a proxy was asked", wanted, hint)
 
 
 def _socks(head: bytes, size: int) -> str:

@@ -51,6 +51,8 @@ def _case(result: Result) -> Json:
     }
     if replayed(result):
         fields["replies"] = dict(result.replies)
+    if result.allowed:
+        fields["allowed"] = list(result.allowed)
     return fields if result.distinct is None else {**fields, "distinct": result.distinct}
 
 

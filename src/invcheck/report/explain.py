@@ -8,6 +8,7 @@ from invcheck.errors import InvcheckError
 from invcheck.events import Started, Summary
 from invcheck.report.gathered import Report
 from invcheck.report.provenance import replayed, resting
+from invcheck.report.reach import reached, warnings
 from invcheck.report.visible import cut, quoted, visible
 from invcheck.vocabulary import Finding, Result, Verdict, case_name
 
@@ -137,7 +138,7 @@ def summary(report: Report) -> str:
     left = sum(finding.verdict is Verdict.UNJUDGED for result in kept for finding in result.findings)
     results = [case.result for case in report.cases]
     rests = resting(results) if any(map(replayed, results)) else None
-    return " ".join(_sentences(started, total, left, rests))
+    return " ".join([*_sentences(started, total, left, rests), *reached(results), *(f"Warning: {text}." for text in warnings(results))])
 
 
 def _sentences(started: Started, total: Summary, left: int, rests: tuple[int, int] | None) -> Iterator[str]:

@@ -9,6 +9,7 @@ from posixpath import join, normpath
 from invcheck.errors import InvcheckError
 from invcheck.report.explain import body, heading, name, told
 from invcheck.report.gathered import Report
+from invcheck.report.reach import warnings
 from invcheck.report.visible import cut, visible
 from invcheck.vocabulary import Finding, Place, Result, Verdict
 
@@ -19,7 +20,7 @@ _LIMIT = 4_000
 
 
 def encode(report: Report, *, prefix: str = "") -> str:
-    """Give one ``::error`` line for each of the worst findings: broken ones first, then errored, then problems.
+    """Give one ``::error`` line for each of the worst findings: broken ones first, then errored, then problems; then warnings.
 
     ``prefix`` is the project's folder in the repository. No text of any origin can end its line or begin a command.
     """
@@ -30,7 +31,8 @@ def encode(report: Report, *, prefix: str = "") -> str:
     if len(worst) > SHOWN:
         left = len(worst) - SHOWN
         worst = [*worst[:SHOWN], command(None, prefix, "invcheck", f"{left} more: see the log or the step summary")]
-    return "".join(line + "\n" for line in worst)
+    reaching = [command(None, prefix, "invcheck", text, level="warning") for text in warnings([case.result for case in report.cases])]
+    return "".join(line + "\n" for line in [*worst, *reaching])
 
 
 def _finding(result: Result, finding: Finding, prefix: str) -> str:
@@ -43,14 +45,14 @@ def _problem(error: InvcheckError, prefix: str) -> str:
     return command(error.place, prefix, error.code, "\n".join(map(visible, f"{error.message}{hint}".split("\n"))))
 
 
-def command(place: Place | None, prefix: str, title: str, message: str) -> str:
+def command(place: Place | None, prefix: str, title: str, message: str, *, level: str = "error") -> str:
     r"""Give one workflow command, escaped as its reader unescapes it.
 
     >>> command(Place("a,b.yaml", 3), "sub", "50 %", "one\n::two")
     '::error file=sub/a%2Cb.yaml,line=3,title=50 %25::one%0A::two'
     """
     properties = [f"{key}={_property(str(value))}" for key, value in _where(place, prefix)]
-    return f"::error {','.join([*properties, f'title={_property(visible(title))}'])}::{_data(cut(message, _LIMIT))}"
+    return f"::{level} {','.join([*properties, f'title={_property(visible(title))}'])}::{_data(cut(message, _LIMIT))}"
 
 
 def _where(place: Place | None, prefix: str) -> Iterator[tuple[str, str | int]]:

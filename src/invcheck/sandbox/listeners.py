@@ -1,11 +1,12 @@
-"""What may be reached although the network is cut: the sandbox's own listeners, its own temp folder, abstract sockets."""
+"""What may be reached although the network is cut: the sandbox's own listeners and temp folder, abstract sockets, what is allowed."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
-UNIX, NETLINK = 1, 16
+UNIX, NETLINK, _INET = 1, 16, 2
 INTERNET = frozenset({2, 10})
 """The kernel's numbers of the address families (socket(2)), so that nobody imports `socket` for them."""
 
@@ -16,15 +17,29 @@ _LISTENING = "0A"
 _alone = False
 _temp: str | None = None
 _paths: set[str] = set()
+_allowed: frozenset[str] = frozenset()
 
 
-def install(*, alone: bool = False, temp: str | None = None) -> None:
+def install(*, alone: bool = False, temp: str | None = None, allow: Iterable[str] = ()) -> None:
     """Say whether this process has a network namespace of its own, where every listener is inside the sandbox.
 
-    ``temp`` is the worker's own temp folder, if it has one.
+    ``temp`` is the worker's own temp folder, if it has one; ``allow`` holds canonical texts of `allowance`.
     """
     global _alone, _temp  # one sandbox per process
     _alone, _temp = alone, None if temp is None else os.path.realpath(temp) + "/"
+    allowing(allow)
+
+
+def allowing(texts: Iterable[str]) -> frozenset[str]:
+    """Let the addresses of canonical texts be reached, and no others; gives those of before, to be put back.
+
+    >>> before = allowing(["tcp:127.0.0.1:5432"])
+    >>> allowing(before)
+    frozenset({'tcp:127.0.0.1:5432'})
+    """
+    global _allowed  # one sandbox per process
+    before, _allowed = _allowed, frozenset(texts)
+    return before
 
 
 def loopback(host: str) -> bool:
@@ -55,24 +70,34 @@ def bound(sock: Any, address: Any) -> None:
 
 
 def own_path(path: str) -> bool:
-    """Say whether a Unix socket is ours: abstract, served by us, or below the worker's own temp folder."""
-    if path.startswith("\0"):
+    """Say whether a Unix socket is ours: abstract, served by us, below the worker's own temp folder, or allowed."""
+    if path.startswith("\0") or f"unix:{path}" in _allowed:
         return True
     real = os.path.realpath(path)
     return real in _paths or (_temp is not None and real.startswith(_temp))
 
 
 def own(sock: Any, host: str, port: int) -> bool:
-    """Say whether ``host:port`` is a listener of the sandbox: on loopback, and held by this process or its namespace."""
+    """Say whether ``host:port`` is a listener of the sandbox, on loopback and held by this process or its namespace, or allowed."""
     if not loopback(host):
         return False
     stream = int(sock.type) & 0xF == 1
+    if stream and _allowed and f"tcp:{_dialled(int(sock.family), host)}:{port}" in _allowed:
+        return True
     held = None if _alone else _inodes()
     for table in ("tcp", "tcp6") if stream else ("udp", "udp6"):
         for local_port, state, inode in _table(table):
             if local_port == port and (not stream or state == _LISTENING) and (held is None or inode in held):
                 return True
     return False
+
+
+def _dialled(family: int, host: str) -> str:
+    """Give the address that a socket of a family dials for a spelling of loopback, as canonical texts have it."""
+    plain = host.lower().removeprefix("::ffff:")
+    if plain not in _LOCAL_NAMES:
+        return plain
+    return "127.0.0.1" if family == _INET or plain == "0.0.0.0" else "[::1]"  # noqa: S104  # compared, not bound
 
 
 def _table(name: str) -> list[tuple[int, str, str]]:

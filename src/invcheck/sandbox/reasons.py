@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from invcheck.allowance import allowing
+
 CUT = "the network is cut in a trial"
 HINT = "did you forget a double? bind one where the app builds its client"
 _PROGRAM = {
@@ -36,7 +38,8 @@ def reasons(host: str, port: int | None, *, loopback: bool = False, datagram: bo
     if loopback and port is not None:
         address = f"[{host}]:{port}" if ":" in host else f"{'127.0.0.1' if host[:1].isalpha() or not host else host}:{port}"
         own = "serve it inside the trial, or replace its client in the setup"
-        hint = own if datagram else f'add allow = ["tcp:{address}"] where it is part of the test, else bind a double'
+        text = allowing(host, port) or f"tcp:127.0.0.1:{port}"
+        hint = own if datagram else f'add allow = ["{text}"] where it is part of the test, else bind a double'
         return {"why": f"nothing listens on {address} inside the gate", "hint": hint}
     if host.startswith("unix:"):
         hint = f'add allow = ["{host}"] where it is part of the test, else bind a double where the app builds its client'

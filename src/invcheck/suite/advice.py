@@ -66,5 +66,6 @@ def _bare(got: Json) -> str:
 
 
 _KEYS: dict[str, Callable[[Json], str | None]] = {
-    "model": _model, "fail": _fail, "cases": _cases, "expect": _list("expect"), "tags": _list("tags"), "script": _list("script"),
+    "model": _model, "fail": _fail, "cases": _cases,
+    "expect": _list("expect"), "tags": _list("tags"), "script": _list("script"), "allow": _list("allow"),
 }  # fmt: skip

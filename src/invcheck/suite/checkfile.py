@@ -10,7 +10,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from invcheck import assertions, paths
+from invcheck import allowance, assertions, paths
 from invcheck.errors import CheckFileError, DoubleError, UsageError
 from invcheck.resolve import is_reference
 from invcheck.suite.cases import cases
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from invcheck.assertions.claim import Claim
 
 _NOT_YET = {
-    "allow": "no check may reach the network yet: bind a double to whatever the app calls",
     "drill": "there is no command that reads it yet",
     "prompts": "there is no command that reads it yet",
 }
@@ -128,6 +127,7 @@ def _check(spec: Json, at: At, root: Path, mistakes: Mistakes) -> Check | None:
         for claim, place in zip(claims, claim_places, strict=True):
             if (wrong_runs := too_few(claim, runs)) is not None:
                 mistakes.found.append(CheckFileError(wrong_runs[0], code="TOO_FEW_RUNS", place=place, hint=wrong_runs[1]))
+    allow = _allowed(spec.get("allow"), (*at, "allow"), mistakes)
     found = () if "cases" not in spec or _touched(mistakes, (*at, "cases"), wrong) else cases(spec["cases"], (*at, "cases"), root, mistakes)
     if len(mistakes.found) > before:
         return None
@@ -147,8 +147,20 @@ def _check(spec: Json, at: At, root: Path, mistakes: Mistakes) -> Check | None:
         probes=spec.get("probes") or {},
         setup=spec.get("setup"),
         clock=spec.get("clock"),
+        allow=allow,
         places={key: mistakes.place((*at, key)) for key in spec} | dict(_loaded(spec, at, mistakes)),
     )
+
+
+def _allowed(texts: Json, at: At, mistakes: Mistakes) -> tuple[str, ...]:
+    """What a check may reach; of a list that holds anything else than texts its shape has said so."""
+    sound: list[str] = []
+    for index, text in enumerate(texts if isinstance(texts, list) else []):
+        try:
+            sound += allowance.canonical([text]) if isinstance(text, str) else []
+        except UsageError as error:
+            mistakes.raised(error, (*at, index))
+    return allowance.canonical(sound)
 
 
 def _loaded(spec: Mapping[str, Json], at: At, mistakes: Mistakes) -> Iterator[tuple[str, Place]]:

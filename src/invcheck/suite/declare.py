@@ -9,6 +9,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, Never, TypeVar
 
+from invcheck import allowance
 from invcheck.assertions.claim import Claim
 from invcheck.assertions.registry import KEYS
 from invcheck.errors import CheckFileError, NotJson, UsageError
@@ -40,6 +41,7 @@ def check(
     parse: str | None = None,
     setup: Any = None,
     clock: Json = None,
+    allow: Sequence[str] = (),
 ) -> Callable[[Function], Function]:
     """Make a function of the trial a check: it drives the app and returns its output, on which ``expect`` is judged.
 
@@ -47,6 +49,7 @@ def check(
     number from 1. Without ``cases`` there is one case, ``default``, whose input is null; an empty list is an error.
     A plain ``assert`` inside the function is a claim too; a check with neither is an error. Whether a trial reaches the
     assert is not known: a check whose asserts hang on a condition needs ``expect`` for what must be so in any case.
+    ``allow`` names what its trials may reach of this machine, such as ``"tcp:127.0.0.1:5432"``.
 
     What is wrong is reported when the file is collected, with file and line, so that one mistake hides no other.
 
@@ -60,7 +63,7 @@ def check(
     if bare and isinstance(getattr(bare[0], "__code__", None), CodeType):  # `@check` without its parentheses
         return check(expect=_BARE)(bare[0])
 
-    given = _Given(bare, name, runs, cases, expect, tags, model, ledger, probes, parse, setup, clock)
+    given = _Given(bare, name, runs, cases, expect, tags, model, ledger, probes, parse, setup, clock, allow)
     return given.mark
 
 
@@ -96,6 +99,7 @@ class _Given:
     parse: Any
     setup: Any
     clock: Json
+    allow: Any
 
     def mark(self, function: Function) -> Function:
         """Attach the check to the function, with what is wrong with it, and enter it."""
@@ -130,6 +134,7 @@ class _Given:
             probes=_probes(self.probes, mistakes),
             setup=self.setup,
             clock=self.clock,
+            allow=_allowed(self.allow, mistakes),
         )
         for hopeless in filter(None, (too_few(claim, made.runs) for claim in made.claims if made.runs == self.runs)):
             mistakes.add("TOO_FEW_RUNS", *hopeless)
@@ -205,6 +210,19 @@ def _tags(tags: Sequence[str], mistakes: _Mistakes) -> tuple[str, ...]:
         mistakes.add("WRONG_TYPE", f"tags must be a list of texts, got {tags!r}")
         return ()
     return tuple(tags)
+
+
+def _allowed(allow: Sequence[str], mistakes: _Mistakes) -> tuple[str, ...]:
+    if not isinstance(allow, list | tuple | set | frozenset) or not all(isinstance(text, str) for text in allow):
+        mistakes.add("WRONG_TYPE", f"allow must be a list of texts, got {allow!r}", "such as allow=['tcp:127.0.0.1:5432']")
+        return ()
+    sound: list[str] = []
+    for text in allow:
+        try:
+            sound += allowance.canonical([text])
+        except UsageError as error:
+            mistakes.add(error.code, error.message, error.hint)
+    return allowance.canonical(sound)
 
 
 def _claims(expect: Sequence[Claim], code: CodeType, mistakes: _Mistakes) -> tuple[Claim, ...]:

@@ -55,7 +55,7 @@ class Check:
     relative to the project, with slashes. ``claim_places`` runs beside ``claims``; ``places`` says where the other
     keys stand, and by their paths (``model.lane-by``) the fields of ``model``, ``ledger`` and ``probes`` with what they
     name. ``model``, ``ledger``, ``probes`` and ``clock`` are specs in plain JSON; in a Python file ``ledger``, ``probes``
-    and ``setup`` may hold functions as well.
+    and ``setup`` may hold functions as well. ``allow`` holds canonical texts of `allowance`.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Check:
     probes: Mapping[str, Json] = field(default_factory=dict)
     setup: Any = None
     clock: Json = None
+    allow: tuple[str, ...] = ()
     places: Mapping[str, Place] = field(default_factory=dict)
 
     @property
@@ -104,6 +105,7 @@ class Check:
             "probes": dict(self.probes),
             "setup": self.setup,
             "clock": self.clock,
+            "allow": list(self.allow),
             "places": {key: spot(place) for key, place in self.places.items()},
         }
         return snapshot(out) if self.python else out
@@ -131,5 +133,6 @@ def build(plain: Mapping[str, Json]) -> Check:
         probes=plain["probes"],
         setup=plain["setup"],
         clock=plain["clock"],
+        allow=tuple(plain["allow"]),
         places={key: place for key, each in plain["places"].items() if (place := placed(each))},
     )

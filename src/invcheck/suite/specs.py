@@ -31,6 +31,11 @@ class ClockStart(Spec):
 AnyClock = Annotated[Annotated[Literal["real"], Tag(":text")] | Annotated[ClockStart, Tag(":mapping")], EITHER]
 
 
+AllowText = Annotated[
+    str, WithJsonSchema({"type": "string", "pattern": r"^(tcp:(localhost|127(\.\d+){3}|\[[0-9A-Fa-f:.]+\]):[1-9]\d*|unix:/.+)$"})
+]
+
+
 class InlineCase(Spec):
     """One input, with an id that is unique in its check."""
 
@@ -86,3 +91,4 @@ class CheckSpec(Spec):
     probes: Any = Field(None, description="States that are read right before and right after the app.")
     setup: Reference | None = Field(None, description="A function of the trial that is called before the app.")
     clock: AnyClock | None = Field(None, description="The clock: virtual unless it says real.")
+    allow: list[AllowText] = Field([], description="What its trials may reach of this machine, such as tcp:127.0.0.1:5432.")

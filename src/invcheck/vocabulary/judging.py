@@ -85,8 +85,9 @@ class Result:
     """What a case of a check came to: counts of trials by verdict and the findings, first seeds first.
 
     ``runs`` counts the trials that were run, ``claims`` what the check claims of each, and ``replies`` what the calls of all
-    trials were answered with: by the kind of provenance that their recordings have, else as INVENTED. ``extra`` is for
-    people and enters no compared bytes: ``seed`` and ``calls`` of the first trial with a finding.
+    trials were answered with: by the kind of provenance that their recordings have, else as INVENTED. ``allowed`` is what
+    they could reach although the network was cut. ``extra`` is for people and enters no compared bytes: ``seed`` and ``calls``
+    of the first trial with a finding.
     """
 
     check: str
@@ -101,6 +102,7 @@ class Result:
     distinct: int | None = None
     claims: int = 0
     replies: Mapping[str, int] = field(default_factory=dict)
+    allowed: tuple[str, ...] = ()
     extra: Mapping[str, Json] = field(default_factory=dict)
 
 
