@@ -42,7 +42,7 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
     global _installed  # noqa: PLW0603  # one sandbox per process
     given = inherited()
     ambient.install(fspath(root))
-    listeners.install(alone=given is not None and given.alone, temp=given.temp if given else None)
+    listeners.install(alone=given is not None and given.alone, temp=given.temp if given else None, allow=given.allow if given else ())
     if given is None:
         network.install(armed=armed)
     else:
