@@ -63,6 +63,13 @@ def merged(gate: tuple[int, int], told: list[dict[str, Any]], *said: str) -> lis
     return record.breaches
 
 
+def one(frames: list[Any], **given: Any) -> dict[str, Any]:
+    """What one note is told as whose thread stood there."""
+    (breach,) = native.breaches([note(dump=True, **given)], [block(*frames)])
+    assert breach is not None
+    return breach
+
+
 def test_native_code_is_told_like_the_hook_tells(gate: tuple[int, int]) -> None:
     """What was wanted, through the library below the project's innermost frame, by which line and thread."""
     frames = (f"{SITE}/psycopg/generators.py", 90, "_connect"), (f"{SITE}/psycopg/connection.py", 100, "connect"), (SHOP, 12, "ask"), MAIN
@@ -89,7 +96,7 @@ def test_native_code_is_told_like_the_hook_tells(gate: tuple[int, int]) -> None:
 )
 def test_the_library_is_the_outermost_that_the_project_called(frames: list[Any], via: str | None, told: str) -> None:
     """A package, a module of the standard library, else what the supervisor saw loaded, else native code."""
-    (breach,) = native.breaches([note(via=via, dump=True)], [block(*frames)])
+    breach = one(frames, via=via)
     assert (breach["via"], breach["where"], breach["line"]) == (told, "shop/app.py:f", 3)
 
 
@@ -104,7 +111,7 @@ def test_the_library_is_the_outermost_that_the_project_called(frames: list[Any],
 )
 def test_threads_are_named_without_what_the_kernel_cannot_know(frames: list[Any], comm: str, told: str) -> None:
     """The main one, any other of Python, one of C by its name; without a frame the place is outside of the project."""
-    (breach,) = native.breaches([note(dump=True, thread=comm)], [block(*frames)])
+    breach = one(frames, thread=comm)
     assert (breach["thread"], breach["line"] is None) == (told, not frames)
     assert (breach["where"] == "(outside the project)") == (not frames)
 
@@ -112,7 +119,7 @@ def test_threads_are_named_without_what_the_kernel_cannot_know(frames: list[Any]
 def test_a_file_with_other_letters_is_found() -> None:
     """faulthandler writes ASCII alone, other letters as escapes."""
     frames = [(f"{ROOT}/shop/caf\\xe9_\\u4e2d.py", 3, "f"), MAIN]
-    assert next(native.breaches([note(dump=True)], [block(*frames)]))["where"] == "shop/café_中.py:f"
+    assert one(frames)["where"] == "shop/café_中.py:f"
 
 
 def test_notes_and_sites_go_together_in_order(gate: tuple[int, int]) -> None:
@@ -148,6 +155,17 @@ def test_what_is_wanted_again_and_again_is_one_breach(gate: tuple[int, int]) -> 
     told = [note(dump=True), note(dump=True), *[note()] * 3]
     (breach,) = merged(gate, told, *[block((SHOP, 1, "a"), MAIN)] * 2)
     assert (breach["count"], breach["where"]) == (5, "shop/app.py:a")
+
+
+def test_whoever_goes_through_the_addresses_of_a_name_wants_one_thing(gate: tuple[int, int]) -> None:
+    """localhost is ::1 and then 127.0.0.1: one breach, for which both are to be allowed; two dials are two."""
+    six = note("[::1]:5432", host="::1", loopback=True, dump=True)
+    four = note("127.0.0.1:5432", loopback=True, dump=True)
+    here, there = block((SHOP, 1, "a"), MAIN), block((SHOP, 2, "b"), MAIN)
+    (breach,) = merged(gate, [six, four, six, four], *[here] * 4)
+    assert (breach["wanted"], breach["count"]) == ("[::1]:5432", 2)
+    assert "tcp:localhost:5432" in breach["hint"]
+    assert [each["wanted"] for each in merged(gate, [six, four], here, there)] == ["[::1]:5432", "127.0.0.1:5432"]
 
 
 def test_a_program_is_told_with_the_line_that_started_it(gate: tuple[int, int]) -> None:
@@ -245,6 +263,7 @@ def test_a_thread_says_where_it_stands() -> None:
         faulthandler.unregister(native.SITE_SIGNAL)
         os.close(sites)
     (breach,) = native.breaches([note(dump=True)], [said])
+    assert breach is not None
     assert breach["where"] == "tests/sandbox/test_sandbox_native.py:test_a_thread_says_where_it_stands"
 
 

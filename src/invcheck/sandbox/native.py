@@ -57,20 +57,29 @@ def paired(notes: Sequence[dict[str, Json]], said: Sequence[str]) -> Iterator[tu
         yield note, next(waiting, _NOWHERE) if note["dump"] else _NOWHERE
 
 
-def breaches(notes: Sequence[dict[str, Json]], said: Sequence[str]) -> Iterator[dict[str, Json]]:
-    """Give the breaches that the kernel's notes tell of, in order.
+def breaches(notes: Sequence[dict[str, Json]], said: Sequence[str]) -> Iterator[dict[str, Json] | None]:
+    """Give the breach that each of the kernel's notes tells of, None where it is a second try of the one before.
 
     A thread is asked a few times only for one address: what it wanted later is told as what it wanted before.
     """
     known: dict[tuple[Json, Json], dict[str, Json]] = {}
+    last: dict[str, Json] = {}
     for note, block in paired(notes, said):
         same = note["wanted"], note["process"]
         if note["command"] is not None:
-            yield _of_program(note)
-            continue
-        if note["dump"] or same not in known:
-            known[same] = _of_thread(note, list(_frames(block)))
-        yield dict(known[same])
+            breach = _of_program(note)
+        elif note["dump"] or same not in known:
+            breach = known[same] = _of_thread(note, list(_frames(block)))
+        else:
+            breach = known[same]
+        yield None if _again(last, breach) else dict(breach)
+        last = breach
+
+
+def _again(before: dict[str, Json], breach: dict[str, Json]) -> bool:
+    """Say whether somebody who wants ``localhost`` goes on from one of its addresses to the other."""
+    hosts = before.get("host"), breach["host"]
+    return hosts == ("::1", "127.0.0.1") and all(before.get(name) == breach.get(name) for name in ("port", "where", "line", "command"))
 
 
 def _of_program(note: dict[str, Json]) -> dict[str, Json]:

@@ -57,7 +57,9 @@ def told(notes: Sequence[dict[str, Json]], answers: Sequence[str], process: int 
     kernel = native.breaches([note for note in notes if "kernel" in note], answers)
     for note in notes:
         if "kernel" in note:
-            yield next(kernel)
+            breach = next(kernel)
+            if breach is not None:
+                yield breach
         elif note["process"] != process:
             plain = {name: value for name, value in note.items() if name != "process"}
             if "started" in plain:

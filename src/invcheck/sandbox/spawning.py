@@ -87,7 +87,8 @@ def of(command: str) -> Started | None:
     program = stem.partition(" ")[0]
     for fits in (
         lambda each: each.text == command or (cut and each.text.startswith(stem)),
-        lambda each: stem in each.text or each.text.partition(" ")[0] == program,
+        lambda each: stem in each.text,  # a shell
+        lambda each: each.text.partition(" ")[0] == program,
     ):
         found = next(filter(fits, latest), None)
         if found is not None:
