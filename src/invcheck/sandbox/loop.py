@@ -98,6 +98,11 @@ class Loop(asyncio.SelectorEventLoop):
         looked_at: Any = self._selector.get_map()  # type: ignore[attr-defined]  # no stub has it
         return not (len(looked_at) > 1 or self._signal_handlers or self.work.programs)  # type: ignore[attr-defined]  # likewise
 
+    def looked_at(self) -> list[int]:
+        """Give the descriptors from which it wants to read."""
+        looked_at: Any = self._selector.get_map()  # type: ignore[attr-defined]  # no stub has it
+        return [key.fd for key in list(looked_at.values()) if key.events & selectors.EVENT_READ]
+
     def coroutines(self) -> list[object]:
         """Give what its tasks run."""
         return [task.get_coro() for task in asyncio.all_tasks(self)]

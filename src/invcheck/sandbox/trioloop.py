@@ -99,6 +99,10 @@ class Manager(_Manager):  # type: ignore[misc]  # made of what stands there
         runner = self._run()
         return not runner.is_guest and self._registered.keys() == {runner.entry_queue.wakeup.wakeup_sock.fileno()}
 
+    def looked_at(self) -> list[int]:
+        """Give the descriptors from which it wants to read."""
+        return [descriptor for descriptor, waiters in list(self._registered.items()) if waiters.read_task is not None]
+
     def coroutines(self) -> list[object]:
         """Give what its tasks run."""
         return [task.coro for task in self._run().tasks]
