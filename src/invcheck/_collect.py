@@ -208,7 +208,7 @@ def _placed(error: BaseException, file: str, full: Path) -> InvcheckError:
     if isinstance(error, SyntaxError) and error.filename == str(full):
         place = Place(file, error.lineno, error.offset)
     told = raised(error, file)
-    return CheckFileError(told.message, code=told.code, place=place, hint=told.hint)
+    return CheckFileError(told.message, code=told.code, place=place, hint=told.hint, blocked=isinstance(error, NetworkBlocked))
 
 
 def _moved(check: Check, mistakes: Sequence[CheckFileError], file: str) -> tuple[Check, list[CheckFileError]]:

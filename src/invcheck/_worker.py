@@ -19,7 +19,7 @@ from invcheck.assertions.implied import breached, unasked
 from invcheck.canonical import digest
 from invcheck.engines import channel
 from invcheck.engines.spare import Spare
-from invcheck.errors import CheckFileError, InvcheckError, Unevaluated
+from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, Unevaluated
 from invcheck.folders import Folders
 from invcheck.sandbox import box, clock, network
 from invcheck.suite import Case, Check
@@ -39,6 +39,8 @@ def collect(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler ta
             _trial.subject(check)
         except InvcheckError as problem:
             problems.append(_placed(problem, check))
+        except NetworkBlocked:
+            problems += _breaches(check.file)
         else:
             fit.append(check.plain())
     source = digest(Path(task["file"]).read_text("utf-8", "replace")) if checks else ""
@@ -53,6 +55,8 @@ def prepare(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler ta
         subject = _trial.subject(check)
     except InvcheckError as problem:
         problems.append(problem)
+    except NetworkBlocked:
+        pass  # it was noted, as what is swallowed is: both are told below
     else:
         names = binding.GIVEN if check.model is not None else binding.GIVEN - {"model"}
         for case in check.cases:
@@ -163,7 +167,9 @@ def _same(found: Iterable[Named], attribute: str, name: str) -> Named:
 @cache
 def _python(file: str) -> tuple[tuple[Check, ...], tuple[InvcheckError, ...]]:
     checks, problems = _collect.python_checks(Path(file), Path.cwd())
-    return tuple(checks), (*problems, *_breaches(file))
+    breaches = _breaches(file)
+    told = [problem for problem in problems if not (breaches and problem.fields.get("blocked"))]  # it is one of them
+    return tuple(checks), (*told, *breaches)
 
 
 def _placed(problem: InvcheckError, check: Check) -> InvcheckError:

@@ -105,6 +105,7 @@ ASKED = {
             pass
         else:
             raise SystemExit("a key was found")
+        assert openai.chat.completions is not None
         client = openai.OpenAI(api_key="x")
         assert (str(client.base_url), client.organization) == ("https://api.openai.com/v1/", None)
         """,

@@ -22,7 +22,7 @@ def opened(path: object, _mode: object, flags: int) -> None:
 
     A read while something is imported is every trial's from then on, since all of them run with what it left.
     """
-    if (".env" in path) if path.__class__ is str else not isinstance(path, int):  # type: ignore[operator]  # it is a str there
+    if (".env" in path) if path.__class__ is str else not isinstance(path, int):
         file = os.fsdecode(path)  # type: ignore[arg-type]  # whatever was opened is a path
         if named(file) and flags & os.O_ACCMODE != os.O_WRONLY and network.holds():
             _note(os.path.abspath(file), frame_at(1))  # noqa: PTH100  # pathlib is not loaded for this

@@ -46,8 +46,9 @@ DISCOVERED = (
 )
 """Where SDKs look for a file of credentials, set to the empty text for the same reason: to these SDKs it is no file."""
 
-OFF = {"AWS_EC2_METADATA_DISABLED": "true", "NO_GCE_CHECK": "true"}
-"""Set, so that no SDK asks the machine it runs on for credentials: a client for a store would be an attempt to get out."""
+OFF = {"AWS_EC2_METADATA_DISABLED": "true", "NO_GCE_CHECK": "true", "OPENAI_API_TYPE": "openai"}
+"""Set, so that no SDK asks the machine it runs on for credentials, since a client for a store would be an attempt to get out,
+and that openai's own module does not take the empty key of another of its clients for that client's."""
 
 SECRETS = (
     *("*_KEY", "*_KEY_ID", "*APIKEY", "*AIKEY", "*ACCESSKEY", "*TOKEN", "*SECRET", "*SECRETS", "*SECRET_*", "*_PAT", "PAT"),
