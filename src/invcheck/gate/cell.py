@@ -239,7 +239,8 @@ class Cell:
                 return None
             self._status = int.from_bytes(told, sys.byteorder) if told else signal.SIGKILL  # somebody killed its keeper
         if os.WIFSTOPPED(self._status):
-            return f"stopped by {signal.Signals(os.WSTOPSIG(self._status)).name}"
+            number = os.WSTOPSIG(self._status)
+            return f"signal {number} ({_signal(number)})"
         code = os.waitstatus_to_exitcode(self._status)
         return f"exit {code}" if code >= 0 else f"signal {-code} ({_signal(-code)})"
 
