@@ -194,7 +194,17 @@ YAML = "checks:\n  - {check: a, app: early:app, cases: [{id: a, input: hi}], exp
 PYTHON = "from invcheck import check\nimport early\n\n@check('a')\ndef a(trial):\n    assert trial\n"
 
 
-@pytest.mark.parametrize(("file", "text"), [("checks/a.yaml", YAML), ("checks/check_a.py", PYTHON)])
+NAMED = """
+    from invcheck import Predicate, check
+
+
+    @check(name="a", expect=[Predicate("early:app")])
+    def a(trial):
+        return "fine"
+"""
+
+
+@pytest.mark.parametrize(("file", "text"), [("checks/a.yaml", YAML), ("checks/check_a.py", PYTHON), ("checks/check_b.py", NAMED)])
 def test_a_client_at_import_is_the_files_one_problem(shop: Shop, file: str, text: str) -> None:
     """Before any trial: the check file is named, the line that builds, and how a double takes its place."""
     shop.write({"early.py": EARLY, file: text})

@@ -332,6 +332,16 @@ def test_a_base_beside_the_sdks_is_built_as_ever() -> None:
     assert made.seen == {"api_key": "x", "base_url": LOCAL}
 
 
+def test_a_base_without_a_constructor_is_built_as_ever() -> None:
+    """An SDK of another make, whose base has nothing to watch: what there is to refuse is the gate's."""
+
+    class Bare:
+        pass
+
+    clients._guard(clients.Sdk("bare", "bare._base", "Bare", "Bare", "bare.example", {}), SimpleNamespace(Bare=Bare))  # type: ignore[arg-type]  # it stands for a module
+    assert type(built(Bare)) is Bare
+
+
 def test_outside_of_the_gate_a_client_is_a_client() -> None:
     """No trial, no armed gate: nothing is refused, nothing is noted."""
     assert openai.OpenAI(api_key="x").api_key == "x"

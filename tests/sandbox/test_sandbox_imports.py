@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -52,3 +53,18 @@ def test_a_module_can_be_prepared_each_time(tmp_path: Path, monkeypatch: pytest.
     values.append(importlib.import_module("awaited_c4").VALUE)
     del sys.modules["awaited_c4"]
     assert values == [2, 2, 2]
+
+
+def test_a_spec_that_was_only_looked_for_prepares_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks whether a module is there, and runs its code by the spec, prepares it; the next one does not."""
+    (tmp_path / "sought_c4.py").write_text("VALUE = 1\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    imports.after("sought_c4", lambda module: setattr(module, "VALUE", module.VALUE + 1))
+    values = []
+    for spec in [importlib.util.find_spec("sought_c4"), importlib.util.find_spec("sought_c4")]:
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        values.append(module.VALUE)
+    assert values == [2, 1]
