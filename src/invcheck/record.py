@@ -252,6 +252,12 @@ def _of_thread() -> Record | None:
     return record
 
 
+def strayed(number: int | None) -> Record | None:
+    """Give the record of a thread that outlives its trial, by the kernel's number of the thread."""
+    numbers = ((getattr(thread, "native_id", None), record) for thread, record in _strays.values())
+    return next((record for known, record in numbers if known is not None and known == number), None)
+
+
 def hold(record: Record | None) -> Record | None:
     """Make ``record`` the one in hand, or none; gives the one before, to be put back."""
     global _current  # one record in hand per process is the point of this module

@@ -2,12 +2,14 @@
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from invcheck import record
 from invcheck.canonical import packed
 from invcheck.gate import watch
 from invcheck.record import Record, late
@@ -57,10 +59,10 @@ def put(gate: tuple[int, int], told: list[dict[str, Any]], *said: str) -> None:
 
 def merged(gate: tuple[int, int], told: list[dict[str, Any]], *said: str) -> list[dict[str, Any]]:
     """What a trial's record holds of them."""
-    record = Record()
-    with box.trial(record):
+    held = Record()
+    with box.trial(held):
         put(gate, told, *said)
-    return record.breaches
+    return held.breaches
 
 
 def one(frames: list[Any], **given: Any) -> dict[str, Any]:
@@ -221,6 +223,17 @@ def test_what_comes_late_belongs_to_the_trial_before(gate: tuple[int, int]) -> N
     network.merge()
     assert [(seed, breach["host"]) for seed, breach in late() if isinstance(breach, dict)] == [(1, "192.0.2.1"), (2, "192.0.2.3")]
     assert [breach["host"] for breach in second.breaches] == ["192.0.2.2"]
+
+
+def test_a_thread_that_outlives_its_trial_is_known_by_its_number(gate: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it wants while a later trial is in hand is its own trial's."""
+    first, second = Record(1), Record(2)
+    first.close()
+    monkeypatch.setattr(record, "_strays", {1: (None, second), 2: (threading.main_thread(), first)})
+    with box.trial(second):
+        put(gate, [note(tid=threading.get_native_id()), note("192.0.2.2:2", tid=1), note("192.0.2.3:3")])
+    assert [(seed, breach["host"]) for seed, breach in late() if isinstance(breach, dict)] == [(1, "192.0.2.1")]
+    assert [breach["host"] for breach in second.breaches] == ["192.0.2.2", "192.0.2.3"]
 
 
 def test_what_an_import_wants_waits_for_the_loader(gate: tuple[int, int]) -> None:

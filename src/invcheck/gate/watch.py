@@ -158,7 +158,7 @@ class Watch:
         return {
             "kernel": True, "wanted": wanted, "host": host, "port": attempt.port, "via": self._via(process, line, comm, own=own),
             "where": None, "line": None, "thread": thread, "command": None if own else spoken(line), "count": 1,
-            "process": process, "dump": dump, "loopback": attempt.loopback,
+            "process": process, "tid": world.own_number(request.thread), "dump": dump, "loopback": attempt.loopback,
         }  # fmt: skip
 
     @staticmethod

@@ -21,6 +21,12 @@ def process(thread: int) -> int:
     return int(_field(thread, b"Tgid:") or thread)
 
 
+def own_number(thread: int) -> int:
+    """Give the number by which a thread knows itself: that of the innermost process namespace it is in."""
+    names = [line for line in read(f"{thread}/status").splitlines() if line.startswith(b"NSpid:")]
+    return int(names[0].split()[-1]) if names else thread
+
+
 def catches(process: int, signal: int) -> bool:
     """Say whether a process handles a signal itself."""
     return bool(int(_field(process, b"SigCgt:") or b"0", 16) >> (signal - 1) & 1)

@@ -92,7 +92,8 @@ def merge() -> None:
         if "child" in note:
             record.from_child(note["child"], note["seed"])
         else:
-            _enter(note, record.current() or (_last if _last is not None and _last.over else None))
+            stray = record.strayed(note.pop("tid", None))
+            _enter(note, stray or record.current() or (_last if _last is not None and _last.over else None))
 
 
 def _answers(fresh: list[dict[str, Json]]) -> list[str]:

@@ -52,14 +52,15 @@ def said(sites: int, since: int = 0) -> tuple[list[str], int]:
 def told(notes: Sequence[dict[str, Json]], answers: Sequence[str], process: int | None = None) -> Iterator[dict[str, Json]]:
     """Give what others than ``process`` have noted: breaches, the kernel's in our words, and what ``child`` processes did.
 
-    ``answers`` is what threads said, one for each note that asked for it.
+    ``answers`` is what threads said, one for each note that asked for it. The kernel's breaches have the number of the thread
+    beside, which goes into no result.
     """
     kernel = native.breaches([note for note in notes if "kernel" in note], answers)
     for note in notes:
         if "kernel" in note:
             breach = next(kernel)
             if breach is not None:
-                yield breach
+                yield {**breach, "tid": note.get("tid")}
         elif note["process"] != process:
             plain = {name: value for name, value in note.items() if name != "process"}
             if "started" in plain:
@@ -84,6 +85,7 @@ def breaches(notes: int, sites: int, since: int = 0) -> list[dict[str, Json]]:
     before = sum(bool(note.get("dump")) for note in every[: len(every) - len(later)])
     found: list[dict[str, Json]] = []
     for breach in told(later, said(sites)[0][before:]):
+        breach.pop("tid", None)
         if "wanted" in breach and not join(found, breach):
             found.append(breach)
     return found
