@@ -20,7 +20,7 @@ READS = "import sys; print('up', flush=True); sys.stdin.readline()"
 SLEEPS = "import time; print('up', flush=True); time.sleep(60)"
 COMPUTES = "print('up', flush=True)\nwhile True: pass"
 STARTS = f"import subprocess, sys; print('up', flush=True); subprocess.run([sys.executable, '-c', {SLEEPS!r}])"
-BESIDE = f"import threading\nthreading.Thread(target=lambda: exec({SLEEPS!r}), daemon=True).start()\n{READS}"
+BESIDE = f"import threading, time\nthreading.Thread(target=time.sleep, args=[60], daemon=True).start()\n{READS}"
 
 
 @pytest.fixture
