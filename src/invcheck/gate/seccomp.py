@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from errno import EINTR, EINVAL, ENOENT, EOWNERDEAD, ETIMEDOUT
+from errno import EINTR, EINVAL, ENOENT, ENOTCONN, EOWNERDEAD, ETIMEDOUT
 from struct import Struct
 from typing import Any
 
@@ -95,12 +95,18 @@ def greet(listener: int) -> None:
 
 
 def greeted() -> None:
-    """Make sure that somebody hears of this thread's calls; OSError where nobody does."""
+    """Make sure that somebody hears of this thread's calls; OSError where nobody does.
+
+    The call is one that names no address: a hook of Python's that judges those has nothing to say to it.
+    """
     import _socket  # noqa: PLC0415  # the C half alone, as the forked child pays for it
 
-    one: Any = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    one: Any = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
+    told = ENOTCONN
     try:
-        told = one.connect_ex("\0invcheck")
+        one.sendmsg([b""])
+    except OSError as error:
+        told = error.errno or told
     finally:
         one.close()
     if told != EOWNERDEAD:
