@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return exits.settled(lambda: _dispatch(words), debug=bool(os.environ.get("INVCHECK_DEBUG")))
 
 
-def _dispatch(words: Sequence[str]) -> int:
+def _dispatch(words: list[str]) -> int:
     from invcheck.cli import parser  # noqa: PLC0415  # most of what a start takes, in which somebody may press Ctrl-C
 
     return parser.dispatch(words)

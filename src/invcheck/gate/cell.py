@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from invcheck.errors import InvcheckError
-from invcheck.gate import confinement
-from invcheck.gate.filters import HANDING
+from invcheck.gate import confinement, handover
 from invcheck.gate.tiers import Tier
 
 if TYPE_CHECKING:
@@ -25,10 +24,8 @@ if TYPE_CHECKING:
     from invcheck.gate.watch import Watch
 
 _NO_EXEC = 97
-_AT_ONCE = 1 << 10  # connections that may wait at a listener of what is allowed
 _FEW = 64  # descriptors that come over at most beside those of the allow-list
 _PATIENCE = 800  # milliseconds; whoever presses Ctrl-C waits no longer than a second
-_CREDENTIALS, _PASS_CREDENTIALS = 2, 16  # socket(7), unix(7); Python has no name for either
 
 
 class NotWalled(OSError):
@@ -112,7 +109,7 @@ class Cell:
         kept, release = os.pipe()
         self._kept: int | None = release
         self.process, ended = os.pipe()
-        ours, theirs = _pair()
+        ours, theirs = handover.pair()
         if walls.alone:
             _put(self._resolver, confinement.RESOLVER_TEXT)
         from invcheck.gate import keeper  # noqa: F401, PLC0415  # before the fork, as it imports ctypes
@@ -124,7 +121,7 @@ class Cell:
             os.close(descriptor)
         theirs.close()
         try:
-            letters, handed, pid = _received(ours, _FEW + len(walls.allow))
+            letters, handed, pid = handover.received(ours, _FEW + len(walls.allow))
             self.pid = pid or self.pid
             self._attach(program, walls, letters, handed)
         finally:
@@ -149,7 +146,7 @@ class Cell:
                 if program.leads:
                     os.setsid()  # a terminal's Ctrl-C is the supervisor's business
                 confinement.end_with(program.life, group=program.leads)
-                _send(supervisor, *self._wall_in(walls, own_pids=own_pids))
+                handover.send(supervisor, *self._wall_in(walls, own_pids=own_pids))
                 if walls.notifies:
                     seccomp.greeted()
             except OSError as error:
@@ -175,9 +172,9 @@ class Cell:
             if own_pids:
                 confinement.count_here()
             for port in walls.tcp:
-                letters, handed = letters + b"P", [*handed, _listening(port)]
+                letters, handed = letters + b"P", [*handed, handover.listening(port)]
             with suppress(OSError):  # somebody whose user may not bind it has no names told, and no way out either
-                sink = _bound(*confinement.SINK)
+                sink = handover.bound(*confinement.SINK)
                 letters, handed = letters + b"S", [*handed, sink]
             confinement.cover(walls.seen, walls.unix)
             confinement.resolve_here(self._resolver)
@@ -328,54 +325,6 @@ def _carrying(pairs: list[tuple[int, Tcp]], notes: int) -> tuple[int, int]:
             os._exit(_NO_EXEC)
     os.close(life)
     return pid, kept
-
-
-def _pair() -> tuple[Any, Any]:
-    import _socket  # noqa: PLC0415  # the C half alone: the supervisor needs nothing else of it
-
-    ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    ours.setsockopt(_socket.SOL_SOCKET, _PASS_CREDENTIALS, 1)
-    return ours, theirs
-
-
-def _send(supervisor: Any, letters: bytes, descriptors: list[int]) -> None:
-    import _socket  # noqa: PLC0415  # as above
-
-    packed = b"".join(each.to_bytes(4, sys.byteorder) for each in descriptors)
-    supervisor.sendmsg([letters], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, packed)] if packed else [], HANDING)
-    for each in descriptors:
-        os.close(each)
-
-
-def _received(ours: Any, most: int) -> tuple[bytes, list[int], int | None]:
-    """Take letters and descriptors, and the number that whoever sent them has out here."""
-    import _socket  # noqa: PLC0415  # as above
-
-    letters, control, _, _ = ours.recvmsg(most, _socket.CMSG_SPACE(4 * most) + _socket.CMSG_SPACE(12))
-    packed = b"".join(data for _, kind, data in control if kind == _socket.SCM_RIGHTS)
-    handed = [int.from_bytes(packed[at : at + 4], sys.byteorder) for at in range(0, len(packed) - 3, 4)]
-    for each in handed:
-        os.set_inheritable(each, False)
-    sender = next((int.from_bytes(data[:4], sys.byteorder) for _, kind, data in control if kind == _CREDENTIALS), None)
-    return letters, handed, sender
-
-
-def _listening(port: Tcp) -> int:
-    import _socket  # noqa: PLC0415  # as above
-
-    made: Any = _socket.socket(_socket.AF_INET6 if ":" in port.host else _socket.AF_INET, _socket.SOCK_STREAM)
-    made.setsockopt(_socket.SOL_SOCKET, _socket.SO_REUSEADDR, 1)
-    made.bind((port.host, port.port))
-    made.listen(_AT_ONCE)
-    return int(made.detach())
-
-
-def _bound(host: str, port: int) -> int:
-    import _socket  # noqa: PLC0415  # as above
-
-    made: Any = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
-    made.bind((host, port))
-    return int(made.detach())
 
 
 def _put(path: str, text: bytes) -> None:
