@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from invcheck.sandbox import forever
-from invcheck.sandbox.waiters import Wait
+from invcheck.sandbox import forever, serving
+from invcheck.sandbox.waiters import Call, Wait
 
 APPS = """
 import asyncio, os, queue, signal, socket, threading
@@ -173,6 +173,7 @@ os._exit(0)  # some of their threads wait for ever
 """
 
 APP = "the app's own thread in apps.py"
+TRIOS = "event from trio.to_thread.run_sync in apps.py:event (Event.wait)"
 FOR_EVER = {
     "event": ["WaitsForEver", f"{APP}:event (Event.wait)"],
     "a_queue": ["WaitsForEver", f"{APP}:a_queue (Queue.get)"],
@@ -182,11 +183,16 @@ FOR_EVER = {
     "swallowed": ["went on", f"{APP}:event (Event.wait)"],
     "a_trio": ["WaitsForEver", f"{APP}:a_trio (run)"],
     "nursery": ["BaseExceptionGroup", f"{APP}:child; {APP}:main"],
+    "a_pool": ["WaitsForEver", f"{APP}:a_pool (Future.result)"],
     # from here on threads stay behind, which are waited for as well
     "crossed": ["WaitsForEver", f"{APP}:crossed (Event.wait); Thread-N (waits) in apps.py:waits (Event.wait)"],
     "a_join": [
         "WaitsForEver",
         f"Thread-N (waits) in apps.py:waits (Event.wait); {APP}:a_join (Thread.join); stuck-N in apps.py:event (Event.wait)",
+    ],
+    "thread_of_trio": [
+        "WaitsForEver",
+        f"Thread-N (waits) in apps.py:waits (Event.wait); stuck-N in apps.py:event (Event.wait); {APP}:thread_of_trio (run); {TRIOS}",
     ],
 }
 ENDED = ["an_alarm", "a_handler", "out_of_sight", "a_socket", "a_signal_of_the_loop"]
@@ -236,3 +242,24 @@ def test_nobody_is_named_where_no_code_of_the_projects_waits() -> None:
     """The finding says as much."""
     error = forever.tell([(-1, Wait(patient=True))])
     assert str(error) == "the app waits for ever: no thread of it goes on"
+
+
+@pytest.mark.parametrize(
+    ("wait", "closed"),
+    [(Wait(patient=True), True), (Wait(), False), (Wait(patient=True, calls=[Call("lane")]), False)],
+)
+def test_only_a_wait_of_the_standard_library_without_a_limit_is_closed(wait: Wait, closed: bool) -> None:
+    """One that waits for a turn, as a call of a double, goes on by itself; so does one with a limit."""
+    assert forever._closed(wait) is closed
+    wait.deadline = 5
+    assert forever._closed(wait) is False
+
+
+def test_what_may_come_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that Python does not know, or a server of ours; without the module for signals nothing handles one."""
+    monkeypatch.setattr(forever, "_list", lambda _: ["1", "2"])
+    assert forever._outside([1]) is True
+    monkeypatch.setitem(sys.modules, "signal", None)  # as if it was never imported
+    assert forever._outside([1, 2]) is False
+    with serving.held():
+        assert forever._outside([1, 2]) is True

@@ -243,3 +243,24 @@ def test_what_is_ready_comes_before_a_timer() -> None:
             return await reading, running.time() - began
 
     assert run(main())[0] == (b"there", 0.0)
+
+
+def test_a_selector_of_no_loop_polls() -> None:
+    """It looks for events for real."""
+    made = loop._Selector()
+    assert made.select(0) == []
+    made.close()
+
+
+def test_a_timer_that_never_comes_lets_no_time_pass() -> None:
+    """`sleep(inf)` is no wait of a day after the other: another task's end comes after its own time."""
+
+    async def main() -> float:
+        forever = asyncio.create_task(asyncio.sleep(float("inf")))
+        await asyncio.sleep(200_000)
+        forever.cancel()
+        return asyncio.get_running_loop().time()
+
+    value, record = run(main())
+    assert value == 201_000
+    assert record.waits == [200_000]

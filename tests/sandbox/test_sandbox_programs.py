@@ -119,3 +119,8 @@ def test_a_system_call_without_a_limit_is_known() -> None:
         for told, fed in calls.items():
             patch.setattr(programs, "_told", lambda _file, told=told: told)
             assert programs._fed("task") is fed
+
+
+def test_what_the_kernel_does_not_tell_is_nothing() -> None:
+    """A thread that ended between two looks has no status."""
+    assert programs._told("/proc/self/task/0/status") == ""
