@@ -28,6 +28,7 @@ verbose = 2
 [gate]
 require = "kernel"
 keep-env = ["SHOP_SIGNING_KEY"]
+allow = ["unix:/run/shop.sock", "tcp:localhost:5432"]
 """
 
 
@@ -97,6 +98,7 @@ def test_both_files_hold_the_same_settings(tmp_path: Path, name: str) -> None:
     write(tmp_path, text, name)
     assert load(tmp_path) == Settings(
         ("checks", "more"), 20, 7, 2, ("quick",), ("reports/run.jsonl",), 5.0, "kernel", ("SHOP_SIGNING_KEY",),
+        ("tcp:127.0.0.1:5432", "tcp:[::1]:5432", "unix:/run/shop.sock"),
         keyword="refund", max_failures=3, allow_empty=True, format="junit", quiet=1, verbose=2, file=name,
     )  # fmt: skip
 
@@ -141,6 +143,8 @@ def test_two_files_with_settings_are_refused(tmp_path: Path) -> None:
         ("seed = 1\n gate . require = 'soft'\n", "WRONG_TYPE", "invcheck.toml:2:2", None),
         ("gate = {require = 'soft'}\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("gate.keep-env = 'SHOP'\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("gate.allow = 'tcp:127.0.0.1:5432'\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("seed = 1\n[gate]\nallow = ['127.0.0.1:5432']\n", "ALLOW_INVALID", "invcheck.toml:3:1", "write tcp:127.0.0.1:5432"),
         ("gate.keep-env = ['SHOP', 'OPENAI_API_KEY']\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("gate.keep-env = ['https_proxy']\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("gate.keep_env = ['SHOP']\n", "UNKNOWN_KEY", "invcheck.toml:1:1", "did you mean 'gate.keep-env'?"),

@@ -36,20 +36,22 @@ class Asked:
     """What a test asks for, all of it by the keywords of its marker.
 
     ``seed`` is derived from the test's name where it is None; ``unused`` is "fail" or "allow"; with a ``clock``
-    ("virtual", "real" or ``{"start": ...}``) the test's body has the time and chance of a trial; ``gate`` cuts the network.
+    ("virtual", "real" or ``{"start": ...}``) the test's body has the time and chance of a trial; ``gate`` cuts the network,
+    but for what ``allow`` names, as in a check: ``["tcp:127.0.0.1:5432"]``.
     """
 
     seed: int | None = None
     clock: Json = None
     unused: str = "fail"
     gate: bool = False
+    allow: tuple[str, ...] = ()
 
 
 def asked(marks: Iterable[tuple[tuple[object, ...], Mapping[str, Any]]], *, gate: bool) -> Asked:
     """Give what markers ask for, the outermost first; ``gate`` is what holds where none says. UsageError names a mistake.
 
     >>> asked([((), {"seed": 7}), ((), {"seed": 8, "unused": "allow"})], gate=True)
-    Asked(seed=8, clock=None, unused='allow', gate=True)
+    Asked(seed=8, clock=None, unused='allow', gate=True, allow=())
     """
     given: dict[str, Any] = {"gate": gate}
     for args, keywords in marks:
@@ -62,7 +64,7 @@ def asked(marks: Iterable[tuple[tuple[object, ...], Mapping[str, Any]]], *, gate
             from invcheck.resolve import meant  # noqa: PLC0415  # only a mistake needs it
 
             raise UsageError(f"the marker invcheck has no {name!r}", hint=meant(name, known))
-    made = Asked(**given)
+    made = Asked(**{**given, "allow": _allowed(given.get("allow", ()))})
     if made.unused not in _UNUSED:
         raise UsageError(f"unused is 'fail' or 'allow', got {made.unused!r}")
     if type(made.gate) is not bool or not (made.seed is None or type(made.seed) is int):
@@ -71,6 +73,16 @@ def asked(marks: Iterable[tuple[tuple[object, ...], Mapping[str, Any]]], *, gate
     if not (made.clock is None or made.clock in ("virtual", "real") or (isinstance(made.clock, Mapping) and list(made.clock) == ["start"])):
         raise UsageError(f"clock is 'virtual', 'real' or {{'start': '2031-05-01T12:00:00Z'}}, got {made.clock!r}")
     return made
+
+
+def _allowed(texts: Any) -> tuple[str, ...]:
+    if not texts and isinstance(texts, list | tuple):
+        return ()
+    from invcheck.allowance import canonical  # noqa: PLC0415  # only where something is allowed
+
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"allow is a list of texts, got {texts!r}", hint="such as allow=['tcp:127.0.0.1:5432']")
+    return canonical(texts)
 
 
 def prepare(root: str | PathLike[str]) -> None:
@@ -93,6 +105,7 @@ class Guard:
         self.gated = False
         self._root = root
         self._armed: bool | None = None
+        self._allowed: frozenset[str] = frozenset()
         self._told: list[Finding] = []
         self.record = Record(derive(0, name) if asked.seed is None else asked.seed)
         if asked.gate:
@@ -102,10 +115,11 @@ class Guard:
     def gate(self) -> None:
         """Cut the network until the guard is closed."""
         if not self.gated:
-            from invcheck.sandbox import network  # noqa: PLC0415  # as above
+            from invcheck.sandbox import listeners, network  # noqa: PLC0415  # as above
 
             prepare(self._root)
             network.pending()  # nothing that was wanted before is this test's doing
+            self._allowed = listeners.allowing(self.asked.allow, more=True)
             self._armed, self.gated = network.arm(True), True
 
     @contextmanager
@@ -140,9 +154,10 @@ class Guard:
         """Put back what was before the test."""
         records.hold(self._before)
         if self.gated:
-            from invcheck.sandbox import network  # noqa: PLC0415  # as above
+            from invcheck.sandbox import listeners, network  # noqa: PLC0415  # as above
 
             network.arm(self._armed)
+            listeners.allowing(self._allowed)
 
 
 def told(findings: Iterable[Finding]) -> str:

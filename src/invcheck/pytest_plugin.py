@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 Wrapper: TypeAlias = Generator[None, Any, None]
 
-MARKER = "invcheck(seed=, clock=, unused=, gate=): what one test asks of invcheck; unused='allow' lets it leave steps of a script unused"
+MARKER = (
+    "invcheck(seed=, clock=, unused=, gate=, allow=): what one test asks of invcheck; unused='allow' lets it leave steps of a script unused"
+)
 OUTLIVES = "a double lives as long as its test: build it there, or in a fixture with scope='function'"
 
 

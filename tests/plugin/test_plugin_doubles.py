@@ -257,6 +257,16 @@ def test_clock_kind():
     pass
 
 
+@pytest.mark.invcheck(allow="tcp:127.0.0.1:5432")
+def test_allow_kind():
+    pass
+
+
+@pytest.mark.invcheck(allow=["tcp:db:5432"])
+def test_allow_far():
+    pass
+
+
 @pytest.mark.invcheck(clock={"start": "soon"})
 def test_clock_start():
     pass
@@ -283,9 +293,11 @@ def test_what_is_refused(tests: Tests) -> None:
         "test_unused_word": "unused is 'fail' or 'allow', got 'never'",
         "test_seed_kind": "seed is an integer, got True",
         "test_gate_kind": "gate is True or False, got 1",
+        "test_allow_kind": "allow is a list of texts, got 'tcp:127.0.0.1:5432'",
+        "test_allow_far": "'tcp:db:5432' allows nothing: only this machine can be allowed",
         "test_clock_kind": "clock is 'virtual', 'real' or {'start': '2031-05-01T12:00:00Z'}, got 'slow'",
         "test_clock_start": "soon",
-        "test_unknown": "the marker invcheck has no 'depth'\n  hint: there are: seed, clock, unused, gate",
+        "test_unknown": "the marker invcheck has no 'depth'\n  hint: there are: seed, clock, unused, gate, allow",
     }
     assert {name: text for name, text in says.items() if text not in told.text} == {}
     assert {told.outcomes[name] for name in says} == {"error", "failure"}  # the clock's start is read when it starts

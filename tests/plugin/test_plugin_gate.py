@@ -136,6 +136,43 @@ BREACHED = (
 )
 
 
+ALLOWING = """
+import contextlib, socket, subprocess, sys
+import pytest
+
+SERVE = "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True); s.settimeout(20); s.accept()"
+SERVER = subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE)
+PORT = int(SERVER.stdout.readline())
+
+
+def dial():
+    with contextlib.suppress(BaseException):
+        socket.create_connection(("127.0.0.1", PORT)).close()
+
+
+@pytest.mark.invcheck(gate=True)
+def test_before():
+    dial()
+
+
+@pytest.mark.invcheck(gate=True, allow=[f"tcp:localhost:{PORT}"])
+def test_allowed():
+    dial()
+    assert SERVER.wait(20) == 0  # it has served one
+
+
+@pytest.mark.invcheck(gate=True)
+def test_after():
+    dial()
+"""
+
+
+def test_what_a_test_allows_is_reached_by_it_alone(tests: Tests) -> None:
+    """A service of another process, by its exact port, and not before or after that test."""
+    told = tests(ALLOWING)
+    assert told.outcomes == {"test_before": "failure", "test_allowed": "passed", "test_after": "failure"}, told.text
+
+
 def test_a_breach_fails_the_test_that_asked_for_the_gate(tests: Tests) -> None:
     """Swallowed or not, from a thread, a child or a fixture: with host, port, file and line; other tests have their network."""
     told = tests(GATE)

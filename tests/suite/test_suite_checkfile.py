@@ -91,15 +91,16 @@ def test_a_schema_is_sought_from_the_project(tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_other_keys_are_read_too(tmp_path: Path) -> None:
-    """Tags, ledger, probes, setup and clock."""
+    """Tags, ledger, probes, setup, clock, and what may be reached."""
     text = SMALL + (
         "tags: [quick]\nledger: {sqlite: usage.db, query: SELECT 1}\nprobes: {quota: shop.quota:read}\n"
-        "setup: shop.qa:setup\nclock: {start: 2030-01-01T00:00:00Z}\n"
+        "setup: shop.qa:setup\nclock: {start: 2030-01-01T00:00:00Z}\nallow: [tcp:localhost:5432, unix:/run/a]\n"
     )
     (one,), mistakes = read(tmp_path, text)
     assert mistakes == []
     assert (one.tags, one.ledger, one.probes) == (("quick",), {"sqlite": "usage.db", "query": "SELECT 1"}, {"quota": "shop.quota:read"})
     assert (one.setup, one.clock) == ("shop.qa:setup", {"start": "2030-01-01T00:00:00Z"})
+    assert one.allow == ("tcp:127.0.0.1:5432", "tcp:[::1]:5432", "unix:/run/a")
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,28 @@ def test_options_are_kept_as_they_are() -> None:
     assert (again.name, again.claims, again.function, again.python, again.cases) == ("n", (), None, True, one.cases)
 
 
+@pytest.mark.parametrize("kind", [list, tuple, set])
+def test_what_a_check_allows_is_kept_in_one_spelling(kind: Callable[..., Any]) -> None:
+    """Sorted, once each, and a process that did not import the file knows it too."""
+    one, wrong = made(allow=kind(["unix:/run/a", "tcp:localhost:80"]))
+    assert (one.allow, wrong) == (("tcp:127.0.0.1:80", "tcp:[::1]:80", "unix:/run/a"), [])
+    assert build(one.plain()).allow == one.allow
+
+
+@pytest.mark.parametrize(
+    ("allow", "told"),
+    [
+        ("tcp:127.0.0.1:80", "allow must be a list of texts, got 'tcp:127.0.0.1:80'"),
+        ([5432], "allow must be a list of texts, got [5432]"),
+        (["tcp:127.0.0.1:80", "tcp:127.0.0.1:*"], "'tcp:127.0.0.1:*' allows nothing: it names one port, from 1 to 65535"),
+    ],
+)
+def test_what_allows_nothing_is_told(allow: Any, told: str) -> None:
+    """With the text itself, and not instead of other mistakes."""
+    _, wrong = made(allow=allow, runs=0)
+    assert {message for _, message in wrong} == {"runs must be a whole number from 1, got 0", told}
+
+
 def test_a_yaml_check_travels_as_json() -> None:
     """What `plain` gives is JSON, and `build` gives an equal check."""
     one = Check(
@@ -209,6 +231,7 @@ def test_a_yaml_check_travels_as_json() -> None:
         probes={"quota": {"call": "shop.quota:read"}},
         setup="shop.qa:setup",
         clock="real",
+        allow=("tcp:127.0.0.1:5432",),
         places={"app": Place("checks/a.yaml", 2, 6)},
     )
     assert build(one.plain()) == one

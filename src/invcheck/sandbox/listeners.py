@@ -23,22 +23,23 @@ _allowed: frozenset[str] = frozenset()
 def install(*, alone: bool = False, temp: str | None = None, allow: Iterable[str] = ()) -> None:
     """Say whether this process has a network namespace of its own, where every listener is inside the sandbox.
 
-    ``temp`` is the worker's own temp folder, if it has one; ``allow`` holds canonical texts of `allowance`.
+    ``temp`` is the worker's own temp folder, if it has one; ``allow`` holds canonical texts of `allowance`, beside those that
+    `allowing` has been told.
     """
     global _alone, _temp  # one sandbox per process
     _alone, _temp = alone, None if temp is None else os.path.realpath(temp) + "/"
-    allowing(allow)
+    allowing(allow, more=True)
 
 
-def allowing(texts: Iterable[str]) -> frozenset[str]:
-    """Let the addresses of canonical texts be reached, and no others; gives those of before, to be put back.
+def allowing(texts: Iterable[str], *, more: bool = False) -> frozenset[str]:
+    """Let the addresses of canonical texts be reached, and no others unless ``more``; gives those of before, to be put back.
 
     >>> before = allowing(["tcp:127.0.0.1:5432"])
     >>> allowing(before)
     frozenset({'tcp:127.0.0.1:5432'})
     """
     global _allowed  # one sandbox per process
-    before, _allowed = _allowed, frozenset(texts)
+    before, _allowed = _allowed, frozenset(texts) | (_allowed if more else frozenset())
     return before
 
 
@@ -70,8 +71,13 @@ def bound(sock: Any, address: Any) -> None:
 
 
 def own_path(path: str) -> bool:
-    """Say whether a Unix socket is ours: abstract, served by us, below the worker's own temp folder, or allowed."""
-    if path.startswith("\0") or f"unix:{path}" in _allowed:
+    """Say whether a Unix socket is ours: served by us, below the worker's own temp folder, or allowed.
+
+    One that stands in no file belongs to a network namespace: in the machine's own it is ours where this process holds it.
+    """
+    if path.startswith("\0"):
+        return _alone or bool(_abstract(path[1:]) & _inodes())
+    if f"unix:{path}" in _allowed:
         return True
     real = os.path.realpath(path)
     return real in _paths or (_temp is not None and real.startswith(_temp))
@@ -102,12 +108,21 @@ def _dialled(family: int, host: str) -> str:
 
 def _table(name: str) -> list[tuple[int, str, str]]:
     """Read the kernel's table of sockets: local port, state, inode."""
+    return [(int(row[1].rpartition(b":")[2], 16), row[3].decode(), row[9].decode()) for row in _rows(name)]
+
+
+def _abstract(name: str) -> set[str]:
+    """Give the sockets that are served under a name that stands in no file, as unix(7) spells it."""
+    wanted = b"@" + os.fsencode(name).replace(b"\0", b"@")
+    return {row[6].decode() for row in _rows("unix") if len(row) == 8 and row[7] == wanted}  # noqa: PLR2004  # one with a name
+
+
+def _rows(table: str) -> list[list[bytes]]:
     try:
-        with open(f"/proc/self/net/{name}", encoding="ascii") as lines:  # noqa: PTH123  # pathlib is not loaded for this
-            rows = [line.split() for line in lines][1:]
+        with open(f"/proc/self/net/{table}", "rb") as lines:  # noqa: PTH123  # pathlib is not loaded for this
+            return [line.split() for line in lines][1:]
     except FileNotFoundError:
         return []  # a kernel without IPv6
-    return [(int(row[1].rpartition(":")[2], 16), row[3], row[9]) for row in rows]
 
 
 def _inodes() -> set[str]:
