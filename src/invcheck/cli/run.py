@@ -39,12 +39,12 @@ def run(  # the parser reads these: their order is that of the help
 def execute(said: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> int:
     """Run what was asked for and give the exit status; errors of ours are raised."""
     from invcheck import _pipeline  # noqa: PLC0415  # --help must not load the house
-    from invcheck.cli import options, outputs, telling  # noqa: PLC0415  # as above
+    from invcheck.cli import notes, options, outputs, telling  # noqa: PLC0415  # as above
 
     asked = options.ask(said, environ, here)
     outputs.check(asked.outputs)
     if asked.verbosity > 0:
-        telling.withheld(environ, asked.options.keep_env)
+        notes.withheld(environ, asked.options.keep_env)
     told = telling.Telling(asked.options.root, asked.outputs, asked.format, asked.verbosity, environ)
     try:
         _pipeline.run(asked.options, told.take)

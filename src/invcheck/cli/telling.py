@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from invcheck.cli import actions, console, exits, outputs
+from invcheck.cli import actions, console, exits, notes, outputs
 from invcheck.cli.progress import ProgressLine
 from invcheck.errors import InvcheckError, Unevaluated
 from invcheck.events import SOFT, UNEVALUATED, Event, Problem, Progress, Started, worst
@@ -33,7 +33,7 @@ class Telling:
             return
         self.events.append(event)
         if isinstance(event, Started) and event.layer == SOFT and self.verbosity >= 0:
-            console.say(banner(event))
+            console.say(notes.banner(event))
         if not self._streams and self.form != "jsonl":
             return
         from invcheck.report import jsonlines  # noqa: PLC0415  # only where lines are written
@@ -63,25 +63,6 @@ class Telling:
         status = deliver(report, self.root, left, "" if self.form == "jsonl" else self.form, self.verbosity, self.environ)
         remember(report, self.root)
         return status
-
-
-def banner(started: Started) -> str:
-    """Give the note of a run whose network is not cut by the kernel."""
-    reason = f" ({started.layer_reason})" if started.layer_reason else ""
-    return (
-        f"note: the kernel's gate does not stand here{reason}: only Python's own ways out are cut\n"
-        "  hint: --require-kernel refuses such a run"
-    )
-
-
-def withheld(environ: Mapping[str, str], keep: Sequence[str]) -> None:
-    """Tell which variables of this environment no trial sees."""
-    from invcheck.sandbox.environ import scrubbed  # noqa: PLC0415  # only who asks for more words needs it
-
-    _, names = scrubbed(environ, "", keep=keep)
-    if names:
-        hint = "gate.keep-env in the settings lets trials have one that is no provider's key"
-        console.say(f"note: no trial sees what this environment says of {', '.join(names)}\n  hint: {hint}")
 
 
 def complain(problems: Sequence[InvcheckError], environ: Mapping[str, str]) -> None:
