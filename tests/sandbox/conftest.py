@@ -1,6 +1,7 @@
 """The sandbox, installed once in the test process, with the network cut in trials only."""
 
 import random
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -49,3 +50,16 @@ def trio_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for worker in list(_thread_cache.THREAD_CACHE._idle_workers):
         worker._thread.join()
+
+
+@pytest.fixture
+def answering() -> Iterator[tuple[int, int]]:
+    """Two descriptors: a byte is read from the second some real time after one was written to the first, by another program.
+
+    Whoever reads it is stuck out of sight for longer than a thread takes to be taken for stuck.
+    """
+    answers = "import os, time; os.read(0, 1); time.sleep(0.1); os.write(1, b'x')"
+    with subprocess.Popen([sys.executable, "-c", answers], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        yield other.stdin.fileno(), other.stdout.fileno()

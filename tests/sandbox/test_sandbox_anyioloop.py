@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ import anyio.to_thread
 import pytest
 
 from invcheck.record import Record
-from invcheck.sandbox import anyioloop, box, clock
+from invcheck.sandbox import anyioloop, box
 
 pytestmark = pytest.mark.usefixtures("trio_threads")
 
@@ -146,27 +147,40 @@ def test_threads_and_their_way_back(run: Run) -> None:
     assert record.waits == [2, 4]
 
 
-def test_no_false_limit_over_a_thread_that_works_out_of_sight(run: Run) -> None:
-    """A thread that reads a pipe until another one writes has a millisecond, in which nothing of it times out."""
+def test_no_false_limit_over_a_thread_that_works_out_of_sight(run: Run, answering: tuple[int, int]) -> None:
+    """A thread that reads what another program writes has a millisecond, in which nothing of it times out."""
+    asks, reads = answering
+
+    def works() -> bytes:
+        os.write(asks, b"x")
+        return os.read(reads, 1)
 
     async def main() -> tuple[bytes, float]:
-        reads, writes = os.pipe()
-        asked = threading.Event()
-
-        def answers() -> None:
-            asked.wait()
-            clock.real_sleep(0.03)
-            os.write(writes, b"x")
-
-        threading.Thread(target=answers).start()
         with anyio.fail_after(0.001):
-            asked.set()
-            got = await anyio.to_thread.run_sync(os.read, reads, 1)
-        os.close(reads)
-        os.close(writes)
-        return got, anyio.current_time()
+            return await anyio.to_thread.run_sync(works), anyio.current_time()
 
     assert run(main)[0] == (b"x", 1000)
+
+
+def test_no_false_limit_over_a_lookup(run: Run, answering: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that takes its real time to look up is found within a limit of a millisecond."""
+    asks, reads = answering
+    answer: Any = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 80))]
+
+    def looks_up(_host: object, _port: object, *_rest: object, **_named: object) -> Any:
+        if threading.current_thread() is threading.main_thread():  # trio asks whether it is a number first
+            raise socket.gaierror(socket.EAI_NONAME, "no number")
+        os.write(asks, b"x")
+        os.read(reads, 1)
+        return answer
+
+    async def main() -> tuple[Any, float]:
+        with anyio.fail_after(0.001):
+            return await anyio.getaddrinfo("localhost", 80), anyio.current_time()
+
+    monkeypatch.setattr(socket, "getaddrinfo", looks_up)
+    found, at = run(main)[0]
+    assert (found[0][4], at) == (("127.0.0.1", 80), 1000)
 
 
 def test_a_job_that_was_cancelled_before_it_began_holds_nothing(run: Run) -> None:
