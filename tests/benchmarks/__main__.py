@@ -17,6 +17,7 @@ sys.path.insert(0, str(HERE))
 import clocks as clock  # noqa: E402  # the rows are scripts that stand beside each other
 import doubles as double  # noqa: E402  # as above
 import drift  # noqa: E402  # as above
+import events as event  # noqa: E402  # as above
 import sdks as sdk  # noqa: E402  # as above
 import starts as start  # noqa: E402  # as above
 import unrelated  # noqa: E402  # as above
@@ -71,6 +72,7 @@ def every(folder: Path, size: int, times: int) -> bool:
             plugs(folder, size, times),
             wire(folder, size, times),
             walls(folder, size, times),
+            events(folder, size, times),
             clocks(folder, size, times),
         ]
     )
@@ -111,6 +113,11 @@ def clocks(_: Path, __: int, times: int) -> bool:
     return clock.measure(min(times, 5))
 
 
+def events(_: Path, __: int, times: int) -> bool:
+    """Hold the gate's hook on an audit event against one that does nothing."""
+    return event.measure(min(times, 5))
+
+
 BENCHMARKS = {
     "judge": judge,
     "drift": drifts,
@@ -120,6 +127,7 @@ BENCHMARKS = {
     "wire": wire,
     "walls": walls,
     "clock": clocks,
+    "events": events,
     "all": every,
 }
 
