@@ -160,14 +160,14 @@ def check(event: str, host: Any, port: Any) -> None:
 
 
 def _hook(event: str, args: tuple[Any, ...]) -> None:
-    judge = JUDGES.get(event)
-    if judge is not None and (_armed or (_armed is False and record.current() is not None)):
-        wanted = judge(*args)
+    if event in JUDGES and (_armed or (_armed is False and record.current() is not None)):
+        wanted = JUDGES[event](*args)
         if wanted is not None:
             _refuse(event, args, *wanted)
 
 
-_hook.__cantrace__ = True  # type: ignore[attr-defined]  # debuggers and coverage may look inside
+# who traces already may look inside; for all others that would cost a tenth of each event
+vars(_hook).update({"__cantrace__": True} if sys.gettrace() is not None else {})
 
 
 def _address(sock: Any, address: Any) -> tuple[str, int | None] | None:
