@@ -254,7 +254,7 @@ def test_what_is_wanted_while_a_file_is_loaded_is_a_problem_of_the_file(shop: Sh
 
 
 def test_what_comes_after_the_return_is_a_finding_of_that_trial(shop: Shop) -> None:
-    """A background thread that dials in native code while later trials run, or after the last."""
+    """A background thread of the first trial that dials in native code while the second one runs."""
     shop.write(
         {
             "app.py": """
@@ -265,14 +265,21 @@ def test_what_comes_after_the_return_is_a_finding_of_that_trial(shop: Shop) -> N
                 import threading
 
                 AWAIT, GO = os.pipe()
+                DONE, SAY = os.pipe()
 
                 def later():
                     select.select([AWAIT], [], [], 600)
                     with socket.socket() as sock:
                         ctypes.CDLL(None).connect(sock.fileno(), b"\\x02\\x00\\x01\\xbb\\xc0\\x00\\x02\\x01" + bytes(8), 16)
 
+                    os.write(SAY, b"x")
+
                 def ask():
-                    os.write(GO, b"x") if threading.active_count() > 1 else threading.Thread(target=later, daemon=True).start()
+                    if threading.active_count() == 1:
+                        threading.Thread(target=later, daemon=True).start()
+                    else:
+                        os.write(GO, b"x")
+                        os.read(DONE, 1)
             """,
             "checks/a.yaml": """
                 checks:
@@ -289,5 +296,5 @@ def test_what_comes_after_the_return_is_a_finding_of_that_trial(shop: Shop) -> N
     told = shop.told()
     kernel(told)
     (finding,) = told.cases["late[1]"]["findings"]
-    assert finding["message"] == "192.0.2.1:443 was wanted, through native code, at app.py:12 in later, in a thread"
+    assert finding["message"] == "192.0.2.1:443 was wanted, through native code, at app.py:13 in later, in a thread"
     assert finding["seed"] == 0
