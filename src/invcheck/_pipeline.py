@@ -32,6 +32,7 @@ class Course:
     sources: dict[str, str] = field(default_factory=dict)
     problems: list[InvcheckError] = field(default_factory=list)
     plan: _plan.Plan | None = None
+    audited: list[tuple[Finding, ...]] = field(default_factory=list)
     done: list[Result] = field(default_factory=list)
     stopped: bool = False
 
@@ -88,6 +89,21 @@ def prepare(course: Course) -> None:
     course.plan = replace(plan, units=tuple(unit for unit in plan.units if unit.check.id not in unfit))
 
 
+def audit(course: Course) -> None:
+    """Where that is asked for, find what in each case's result comes of what surrounds it; told with the case's own findings."""
+    if not course.options.audit:
+        return
+    from invcheck import _audit  # noqa: PLC0415  # most runs are none
+
+    units = _planned(course).units
+
+    def ask(tasks: list[Json]) -> Iterator[tuple[int, Json]]:
+        return ((index, message) for index, message in course.pool.run(tasks) if "event" not in message)
+
+    subjects = [_audit.Subject(_task(unit), unit.check.accepts, unit.check.places.get("audit")) for unit in units]
+    course.audited = _audit.audit(subjects, ask, course.options.root)
+
+
 def run_trials(course: Course) -> None:
     """Run and judge every case in the workers; results are told in plan order, whoever was first."""
     plan, options = _planned(course), course.options
@@ -99,7 +115,7 @@ def run_trials(course: Course) -> None:
             trials += 1
             course.emit(Progress(trials, failed))
             continue
-        waiting[index] = _result(plan.units[index], message)
+        waiting[index] = _with(_result(plan.units[index], message), course.audited[index] if course.audited else ())
         while following in waiting:
             result = waiting.pop(following)
             course.done.append(result)
@@ -112,7 +128,7 @@ def run_trials(course: Course) -> None:
     _whole(following, len(plan.units), "case")
 
 
-STAGES = (discover, collect, choose, prepare, run_trials)
+STAGES = (discover, collect, choose, prepare, audit, run_trials)
 
 
 def run(options: RunOptions, emit: Emit) -> Summary:
@@ -250,3 +266,12 @@ def _result(unit: _plan.Unit, message: Json) -> Result:
         tags=unit.check.tags,
         allowed=unit.check.allow,
     )
+
+
+def _with(result: Result, findings: tuple[Finding, ...]) -> Result:
+    """Give a result with what an audit found: what differs is broken, whatever its trials came to."""
+    if not findings:
+        return result
+    worst = Verdict.BROKEN if any(finding.verdict is Verdict.BROKEN for finding in findings) else Verdict.ERRORED
+    verdict = result.verdict if result.verdict is Verdict.BROKEN else worst
+    return replace(result, findings=(*result.findings, *findings), verdict=verdict)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,7 @@ from invcheck.engines import channel
 from invcheck.engines.spare import Spare
 from invcheck.errors import CheckFileError, InvcheckError, NetworkBlocked, Unevaluated
 from invcheck.folders import Folders
-from invcheck.sandbox import box, clock, network
+from invcheck.sandbox import ambient, box, clock, network
 from invcheck.suite import Case, Check
 from invcheck.tally import Tally, key
 from invcheck.vocabulary import Finding, Json, Place, Verdict, spot
@@ -125,6 +126,20 @@ def case(task: Json, emit: Emit) -> Json:
     return results.plain(tally.result(check, chosen, task["seed"], folders))
 
 
+def observe(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler takes both
+    """Run one trial of a case with everything around it as ``flips`` say: what may be compared, and its steps where it is traced."""
+    from invcheck.audits import documents  # noqa: PLC0415  # only an audit pays for these
+    from invcheck.sandbox import flips, trace  # noqa: PLC0415  # likewise
+
+    folders, asked = _folders(), task["flips"]
+    ambient.install(str(folders.root), other=task["root"])
+    steps = trace.Steps(folders.document)
+    with flips.applied(asked), trace.traced(steps) if asked["trace"] else nullcontext():
+        check, chosen = _chosen(task)
+        ran = _trial.run(_trial.subject(check), chosen, task["seed"], folders)
+    return {"document": documents.compared(ran.observation), "steps": steps.taken}
+
+
 def _wanted(breaches: list[dict[str, Json]]) -> list[Finding]:
     """Give the findings of attempts to leave the sandbox that stand in no observation."""
     return [replace(finding, path=None) for finding in breached(breaches)]
@@ -191,7 +206,7 @@ def main() -> None:
     sys.path.insert(0, str(root))
     box.install(root)
     # a case runs apart: what it leaves in the app's modules must not reach the next one, in whatever order they come
-    channel.serve({"collect": collect, "prepare": prepare, "case": case}, apart={"case"})
+    channel.serve({"collect": collect, "prepare": prepare, "case": case, "observe": observe}, apart={"case", "observe"})
 
 
 if __name__ == "__main__":

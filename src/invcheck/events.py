@@ -49,6 +49,7 @@ class RunOptions:
     own number; ``shard`` is (i, n) with i from 1; ``trial_seconds`` is the real time that one trial may take, ``cpu_seconds``
     the processor time, and ``memory`` the bytes that all processes of a worker may hold; ``keep_env``
     names variables that trials get although their names look like a secret's, ``allow`` what every trial may reach.
+    ``audit`` asks for each case to be run with everything around it changed, and what shows to be named.
     """
 
     root: Path
@@ -62,6 +63,7 @@ class RunOptions:
     fail_fast_after: int | None = None
     last_failed: tuple[str, ...] | None = None
     allow_empty: bool = False
+    audit: bool = False
     require_kernel: bool = False
     trial_seconds: float = 60.0
     cpu_seconds: float = 30.0

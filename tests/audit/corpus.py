@@ -25,8 +25,8 @@ class Planted(NamedTuple):
         file = f"{module}.py"
         lines = (FOLDER / file).read_text(encoding="utf-8").splitlines()
         begin = next(n for n, line in enumerate(lines) if line.removeprefix("async ").startswith(f"def {name}("))
-        found = [n + 1 for n, line in enumerate(lines) if self.line in line and (n > begin or line == self.line)]
-        return file, found[0]
+        found = [n + 1 for n, line in enumerate(lines) if self.line in line]
+        return file, next((n for n in found if n > begin), found[0])
 
 
 PLANTED = (

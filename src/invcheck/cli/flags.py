@@ -37,6 +37,7 @@ FailFast = Annotated[bool, _switch("-x", "--fail-fast", text="Stop after the fir
 MaxFailures = Annotated[str | None, _option("--max-failures", text="Stop after so many cases that are not kept.", metavar="N")]
 LastFailed = Annotated[bool, _switch("--last-failed", "--lf", text="Only what was not kept in the last run.")]
 AllowEmpty = Annotated[bool, _switch("--allow-empty", text="A selection of nothing is fine.")]
+Audit = Annotated[bool, _switch("--audit", text="Name what comes of clock, order and chance: each case again, all of that changed.")]
 RequireKernel = Annotated[bool, _switch("--require-kernel", text="Refuse to run where the kernel cannot cut the network.")]
 Output = Annotated[
     list[str] | None,

@@ -15,7 +15,7 @@ from invcheck.resolve import did_you_mean
 _FLAGS = {
     "paths": "PATH", "keyword": "-k", "tag": "--tag", "runs": "--runs", "seed": "--seed", "jobs": "-j", "shard": "--shard",
     "fail_fast": "-x", "max_failures": "--max-failures", "last_failed": "--last-failed", "allow_empty": "--allow-empty",
-    "require_kernel": "--require-kernel", "output": "-o", "format": "--format", "quiet": "-q", "verbose": "-v",
+    "audit": "--audit", "require_kernel": "--require-kernel", "output": "-o", "format": "--format", "quiet": "-q", "verbose": "-v",
     "port": "--port", "silence": "--silence", "print_env": "--print-env",
 }  # fmt: skip
 """Every option by the name of its variable, in small letters, and how a person knows it."""

@@ -22,6 +22,7 @@ def run(  # the parser reads these: their order is that of the help
     max_failures: flags.MaxFailures = None,
     last_failed: flags.LastFailed = False,
     allow_empty: flags.AllowEmpty = False,
+    audit: flags.Audit = False,
     require_kernel: flags.RequireKernel = False,
     output: flags.Output = None,
     format: flags.Format = None,  # noqa: A002  # the flag's own name

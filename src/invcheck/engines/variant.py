@@ -12,6 +12,8 @@ from invcheck.vocabulary import Json
 class Variant:
     """What a worker is started with: what it may reach, variables set or taken away (None), another folder.
 
+    Tasks of different ``copy`` never share a worker, also where everything else is the same.
+
     >>> Variant.of({"do": "case", "allow": ["tcp:127.0.0.1:5432"]}).allow
     ('tcp:127.0.0.1:5432',)
     """
@@ -19,12 +21,14 @@ class Variant:
     allow: tuple[str, ...] = ()
     environ: tuple[tuple[str, str | None], ...] = ()
     folder: str | None = None
+    copy: int = 0
 
     @classmethod
     def of(cls, task: Json) -> Variant:
-        """Give the variant that a task asks for: its ``allow``, and of its ``flips`` the ``environ`` and the ``cwd``."""
+        """Give the variant that a task asks for: its ``allow``, and of its ``flips`` the ``environ``, the ``cwd`` and the ``copy``."""
         flips = task.get("flips") or {}
-        return cls(tuple(sorted(task.get("allow") or ())), tuple(sorted((flips.get("environ") or {}).items())), flips.get("cwd"))
+        environ = tuple(sorted((flips.get("environ") or {}).items()))
+        return cls(tuple(sorted(task.get("allow") or ())), environ, flips.get("cwd"), flips.get("copy", 0))
 
     def applied(self, environ: Mapping[str, str]) -> dict[str, str]:
         """Give an environment with this variant's variables.

@@ -12,6 +12,9 @@ from invcheck.report.reach import reached, warnings
 from invcheck.report.visible import cut, quoted, visible
 from invcheck.vocabulary import Finding, Result, Verdict, case_name
 
+AUDITS = frozenset({"AUDIT", "AUDIT_IGNORE", "AUDIT_LOST"})
+"""Codes of what an audit says of a case: of no trial that was counted."""
+
 VALUE_LIMIT = 2_000
 """Code points of one spoken value; what is longer keeps both of its ends."""
 
@@ -36,7 +39,8 @@ def replay(result: Result, finding: Finding) -> str:
     if finding.seed is not None and not finding.alone:
         seed, runs = result.seed, finding.seed - result.seed + 1
     hashes = f"PYTHONHASHSEED={result.extra['hash_seed']} " if "hash_seed" in result.extra else ""
-    return f"{hashes}invcheck run {quoted(name(result))} --seed {seed} --runs {runs}"
+    audit = " --audit" if finding.code in AUDITS else ""
+    return f"{hashes}invcheck run {quoted(name(result))} --seed {seed} --runs {runs}{audit}"
 
 
 def rows(result: Result, finding: Finding) -> Iterator[tuple[str, str]]:
@@ -47,7 +51,8 @@ def rows(result: Result, finding: Finding) -> Iterator[tuple[str, str]]:
         yield "message", finding.message
     spoken = (("expected", finding.expected), ("got", finding.got), ("path", finding.path), ("call", finding.call))
     yield from ((label, text) for label, text in spoken if text is not None)
-    yield "trials", _trials(result, finding)
+    if finding.code not in AUDITS:
+        yield "trials", _trials(result, finding)
     if left := sum(other.because == (finding.claim or finding.code) for other in result.findings):
         yield "unjudged", f"{plural(left, 'claim')} because of it"
     if finding.place is not None:

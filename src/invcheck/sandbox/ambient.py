@@ -17,15 +17,19 @@ _FOREIGN = ("/site-packages/", "/dist-packages/")
 OUTSIDE = "(outside the project)"
 """Where something stands that no code of the project's asked for, as far as can be seen."""
 
-_root = ""
+_root = _other = ""
 _outside: tuple[str, ...] = ()
 _files: dict[str, str | None] = {}
 
 
-def install(root: str) -> None:
-    """Say where the project stands; an interpreter inside of it (a virtual environment) is no part of it."""
-    global _root, _outside  # noqa: PLW0603  # one project per process
+def install(root: str, *, other: str = "") -> None:
+    """Say where the project stands; an interpreter inside of it (a virtual environment) is no part of it.
+
+    ``other`` is where the project stands as well, for who runs in a folder that only holds the same.
+    """
+    global _root, _other, _outside  # noqa: PLW0603  # one project per process
     _root = root.rstrip("/") + "/"
+    _other = other and other.rstrip("/") + "/"
     _outside = (OWN, *(prefix for prefix in (sys.prefix + "/", sys.base_prefix + "/") if prefix.startswith(_root)))
     _files.clear()
 
@@ -35,8 +39,9 @@ def relative(file: str) -> str | None:
     try:
         return _files[file]
     except KeyError:
-        inside = bool(_root) and file.startswith(_root) and not file.startswith(_outside) and not any(part in file for part in _FOREIGN)
-        _files[file] = found = file[len(_root) :] if inside else None
+        stands = next((root for root in (_root, _other) if root and file.startswith(root)), "")
+        inside = bool(stands) and not file.startswith(_outside) and not any(part in file for part in _FOREIGN)
+        _files[file] = found = file[len(stands) :] if inside else None
         return found
 
 

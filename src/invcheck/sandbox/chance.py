@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import sys
 from _random import Random as Generator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from sys import _getframe as frame_at
 from sys import getrefcount
 from types import ModuleType
@@ -47,7 +48,7 @@ class _Chance:
         if self._stream is None:
             from random import Random  # noqa: PLC0415  # a trial without entropy does not pay for it
 
-            self._stream = Random(derive(self.seed, "entropy"))  # noqa: S311  # it is to be predictable
+            self._stream = Random(_derived(self.seed, "entropy", _entropy_way))  # noqa: S311  # it is to be predictable
         return self._stream.getrandbits(count) if count else 0
 
     def bytes(self, count: int) -> bytes:
@@ -203,7 +204,7 @@ def _settle() -> None:
     _open.due = False
     if not _spent:
         _saved, _spent = _hidden.getstate(), True
-    Generator.seed(_hidden, derive(_open.seed, "chance"))  # what random.Random adds to it is for seeds of other types
+    Generator.seed(_hidden, _derived(_open.seed, "chance", _random_way))  # what random.Random adds to it is for seeds of other types
     _hidden.gauss_next = None
 
 
@@ -214,6 +215,29 @@ def _renew() -> None:
         tempfile._name_sequence = None  # type: ignore[attr-defined]  # noqa: SLF001  # it has no public way
     if uuid is not None:
         uuid._last_timestamp = None  # type: ignore[attr-defined]  # noqa: SLF001  # as above
+
+
+_random_way: int | None = None
+_entropy_way: int | None = None
+
+
+@contextmanager
+def salted(random: int | None, entropy: int | None) -> Iterator[None]:
+    """Let trials that begin until the block is left have other random numbers, or other entropy, than their seeds' own.
+
+    Each number is one such way, None the seeds' own.
+    """
+    global _random_way, _entropy_way  # one audit per process
+    before = _random_way, _entropy_way
+    _random_way, _entropy_way = random, entropy
+    try:
+        yield
+    finally:
+        _random_way, _entropy_way = before
+
+
+def _derived(seed: int, label: str, way: int | None) -> int:
+    return derive(seed, label) if way is None else derive(seed, label, f"other {way}")
 
 
 def begin(seed: int) -> _Chance | None:

@@ -14,11 +14,12 @@ from asyncio import base_events, tasks, unix_events
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import wraps
+from heapq import heappush
 from sys import _getframe as frame_at
 from types import ModuleType
 from typing import Any, TypeVar
 
-from invcheck.sandbox import clock, network, scheduler
+from invcheck.sandbox import clock, network, scheduler, waiters
 from invcheck.sandbox.polls import Work, polled
 from invcheck.sandbox.waiters import Call
 
@@ -76,6 +77,20 @@ class _Watched:
         return future
 
 
+class _Timer(asyncio.TimerHandle):
+    """A timer of an audit: those of one moment ring in the order of their numbers, which is another than that of their beginning."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int, *args: Any) -> None:
+        super().__init__(*args)
+        self.number = number
+
+    def __lt__(self, other: object) -> bool:
+        own = self.when(), self.number
+        return own < (other.when(), other.number) if isinstance(other, _Timer) else NotImplemented
+
+
 class Loop(asyncio.SelectorEventLoop):
     """The event loop of a trial; outside of one it is asyncio's own in everything. It ``takes_turns`` unless its selector is the app's."""
 
@@ -92,6 +107,16 @@ class Loop(asyncio.SelectorEventLoop):
         """Give the seconds until the next timer, or infinity."""
         timers = self._scheduled  # type: ignore[attr-defined]  # no stub has it
         return float(timers[0]._when - self.time()) if timers else math.inf  # noqa: SLF001  # it has no other place
+
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any, context: Any = None) -> asyncio.TimerHandle:  # type: ignore[override]  # the stub's type variables are newer
+        """Call at that moment; in an audit those of one moment come in another order."""
+        numbers = waiters.numbers()
+        if numbers is None:
+            return super().call_at(when, callback, *args, context=context)
+        timer = _Timer(next(numbers), when, callback, args, self, context)
+        heappush(self._scheduled, timer)  # type: ignore[attr-defined]  # no stub has it
+        timer._scheduled = True  # type: ignore[attr-defined]  # noqa: SLF001  # as asyncio marks its own
+        return timer
 
     def closed(self) -> bool:
         """Say whether it looks at nothing but at what its own threads tell it."""

@@ -39,7 +39,7 @@ def _asked() -> int | None:
     if package in _REAL_WAITERS:
         return None
     if package in _OUR_WAITERS:
-        return None if now.stranger() else clock.MONOTONIC_START * clock.SECOND + now.passed
+        return None if now.stranger() else now.stood + now.passed
     return now.monotonic(frame)
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from invcheck import allowance, assertions, paths
-from invcheck.errors import CheckFileError, DoubleError, UsageError
+from invcheck.audits.accepting import accepted
+from invcheck.errors import CheckFileError, DoubleError, PathError, UsageError
 from invcheck.resolve import is_reference
 from invcheck.suite.cases import cases
 from invcheck.suite.enough import too_few
@@ -128,6 +129,7 @@ def _check(spec: Json, at: At, root: Path, mistakes: Mistakes) -> Check | None:
             if (wrong_runs := too_few(claim, runs)) is not None:
                 mistakes.found.append(CheckFileError(wrong_runs[0], code="TOO_FEW_RUNS", place=place, hint=wrong_runs[1]))
     allow = _allowed(spec.get("allow"), (*at, "allow"), mistakes)
+    accepts = _accepted(spec.get("audit"), (*at, "audit", "ignore"), mistakes)
     found = () if "cases" not in spec or _touched(mistakes, (*at, "cases"), wrong) else cases(spec["cases"], (*at, "cases"), root, mistakes)
     if len(mistakes.found) > before:
         return None
@@ -148,6 +150,7 @@ def _check(spec: Json, at: At, root: Path, mistakes: Mistakes) -> Check | None:
         setup=spec.get("setup"),
         clock=spec.get("clock"),
         allow=allow,
+        accepts=accepts,
         places={key: mistakes.place((*at, key)) for key in spec} | dict(_loaded(spec, at, mistakes)),
     )
 
@@ -161,6 +164,18 @@ def _allowed(texts: Json, at: At, mistakes: Mistakes) -> tuple[str, ...]:
         except UsageError as error:
             mistakes.raised(error, (*at, index))
     return allowance.canonical(sound)
+
+
+def _accepted(audit: Json, at: At, mistakes: Mistakes) -> tuple[str, ...]:
+    """What may differ in an audit; of what is no list of texts its shape has said so."""
+    texts = audit.get("ignore") if isinstance(audit, Mapping) else None
+    sound: list[str] = []
+    for index, text in enumerate(texts if isinstance(texts, list) else []):
+        try:
+            sound += [accepted(text).text] if isinstance(text, str) else []
+        except PathError as error:
+            mistakes.raised(error, (*at, index))
+    return tuple(sound)
 
 
 def _loaded(spec: Mapping[str, Json], at: At, mistakes: Mistakes) -> Iterator[tuple[str, Place]]:

@@ -12,7 +12,8 @@ from typing import Any, Never, TypeVar
 from invcheck import allowance
 from invcheck.assertions.claim import Claim
 from invcheck.assertions.registry import KEYS
-from invcheck.errors import CheckFileError, NotJson, UsageError
+from invcheck.audits.accepting import accepted
+from invcheck.errors import CheckFileError, NotJson, PathError, UsageError
 from invcheck.snapshot import snapshot
 from invcheck.suite.enough import too_few
 from invcheck.suite.entries import ROW, Case, Check, stranger
@@ -42,6 +43,7 @@ def check(
     setup: Any = None,
     clock: Json = None,
     allow: Sequence[str] = (),
+    audit: Mapping[str, Sequence[str]] | None = None,
 ) -> Callable[[Function], Function]:
     """Make a function of the trial a check: it drives the app and returns its output, on which ``expect`` is judged.
 
@@ -49,7 +51,8 @@ def check(
     number from 1. Without ``cases`` there is one case, ``default``, whose input is null; an empty list is an error.
     A plain ``assert`` inside the function is a claim too; a check with neither is an error. Whether a trial reaches the
     assert is not known: a check whose asserts hang on a condition needs ``expect`` for what must be so in any case.
-    ``allow`` names what its trials may reach of this machine, such as ``"tcp:127.0.0.1:5432"``.
+    ``allow`` names what its trials may reach of this machine, such as ``"tcp:127.0.0.1:5432"``. ``audit`` says what
+    `run --audit` leaves aside: ``{"ignore": ["$.ledger[*].created_at"]}``.
 
     What is wrong is reported when the file is collected, with file and line, so that one mistake hides no other.
 
@@ -63,7 +66,7 @@ def check(
     if bare and isinstance(getattr(bare[0], "__code__", None), CodeType):  # `@check` without its parentheses
         return check(expect=_BARE)(bare[0])
 
-    given = _Given(bare, name, runs, cases, expect, tags, model, ledger, probes, parse, setup, clock, allow)
+    given = _Given(bare, name, runs, cases, expect, tags, model, ledger, probes, parse, setup, clock, allow, audit)
     return given.mark
 
 
@@ -100,6 +103,7 @@ class _Given:
     setup: Any
     clock: Json
     allow: Any
+    audit: Any
 
     def mark(self, function: Function) -> Function:
         """Attach the check to the function, with what is wrong with it, and enter it."""
@@ -135,6 +139,7 @@ class _Given:
             setup=self.setup,
             clock=self.clock,
             allow=_allowed(self.allow, mistakes),
+            accepts=_accepted(self.audit, mistakes),
         )
         for hopeless in filter(None, (too_few(claim, made.runs) for claim in made.claims if made.runs == self.runs)):
             mistakes.add("TOO_FEW_RUNS", *hopeless)
@@ -223,6 +228,22 @@ def _allowed(allow: Sequence[str], mistakes: _Mistakes) -> tuple[str, ...]:
         except UsageError as error:
             mistakes.add(error.code, error.message, error.hint)
     return allowance.canonical(sound)
+
+
+def _accepted(audit: Any, mistakes: _Mistakes) -> tuple[str, ...]:
+    texts = audit.get("ignore") if isinstance(audit, Mapping) and set(audit) == {"ignore"} else audit
+    if texts is None:
+        return ()
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts) or texts is audit:
+        mistakes.add("WRONG_TYPE", f"audit must be a mapping with a list, got {audit!r}", "such as audit={'ignore': ['$.ledger[*].at']}")
+        return ()
+    sound: list[str] = []
+    for text in texts:
+        try:
+            sound.append(accepted(text).text)
+        except PathError as error:
+            mistakes.add(error.code, error.message, error.hint)
+    return tuple(sound)
 
 
 def _claims(expect: Sequence[Claim], code: CodeType, mistakes: _Mistakes) -> tuple[Claim, ...]:

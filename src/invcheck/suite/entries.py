@@ -55,7 +55,8 @@ class Check:
     relative to the project, with slashes. ``claim_places`` runs beside ``claims``; ``places`` says where the other
     keys stand, and by their paths (``model.lane-by``) the fields of ``model``, ``ledger`` and ``probes`` with what they
     name. ``model``, ``ledger``, ``probes`` and ``clock`` are specs in plain JSON; in a Python file ``ledger``, ``probes``
-    and ``setup`` may hold functions as well. ``allow`` holds canonical texts of `allowance`.
+    and ``setup`` may hold functions as well. ``allow`` holds canonical texts of `allowance`, ``accepts`` the
+    paths that an audit leaves aside.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Check:
     setup: Any = None
     clock: Json = None
     allow: tuple[str, ...] = ()
+    accepts: tuple[str, ...] = ()
     places: Mapping[str, Place] = field(default_factory=dict)
 
     @property
@@ -106,6 +108,7 @@ class Check:
             "setup": self.setup,
             "clock": self.clock,
             "allow": list(self.allow),
+            "accepts": list(self.accepts),
             "places": {key: spot(place) for key, place in self.places.items()},
         }
         return snapshot(out) if self.python else out
@@ -134,5 +137,6 @@ def build(plain: Mapping[str, Json]) -> Check:
         setup=plain["setup"],
         clock=plain["clock"],
         allow=tuple(plain["allow"]),
+        accepts=tuple(plain["accepts"]),
         places={key: place for key, each in plain["places"].items() if (place := placed(each))},
     )

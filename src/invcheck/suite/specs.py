@@ -28,6 +28,12 @@ class ClockStart(Spec):
     start: Annotated[str, AfterValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 
 
+class Audit(Spec):
+    """What an audit of the check leaves aside."""
+
+    ignore: list[str] = Field([], description="What may differ from run to run, such as $.ledger[*].created_at.")
+
+
 AnyClock = Annotated[Annotated[Literal["real"], Tag(":text")] | Annotated[ClockStart, Tag(":mapping")], EITHER]
 
 
@@ -92,3 +98,4 @@ class CheckSpec(Spec):
     setup: Reference | None = Field(None, description="A function of the trial that is called before the app.")
     clock: AnyClock | None = Field(None, description="The clock: virtual unless it says real.")
     allow: list[AllowText] = Field([], description="What its trials may reach of this machine, such as tcp:127.0.0.1:5432.")
+    audit: Audit | None = Field(None, description="What `run --audit` leaves aside.")
