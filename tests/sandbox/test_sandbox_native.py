@@ -13,7 +13,7 @@ from invcheck import record
 from invcheck.canonical import packed
 from invcheck.gate import watch
 from invcheck.record import Record, late
-from invcheck.sandbox import box, clock, native, network, notes, spawning
+from invcheck.sandbox import ambient, box, clock, native, network, notes, spawning
 
 ROOT = Path(__file__).parents[2]
 SHOP = f"{ROOT}/shop/app.py"
@@ -89,15 +89,19 @@ def test_native_code_is_told_like_the_hook_tells(gate: tuple[int, int]) -> None:
         ([(SHOP, 3, "f"), MAIN], "pycurl", "pycurl"),
         ([(SHOP, 3, "f"), MAIN], None, "native code"),
         ([(f"{SITE}/six.py", 1, "x"), (SHOP, 3, "f")], "pycurl", "six"),
+        ([(f"{SITE}/httpcore/a.py", 1, "x"), (f"{SITE}/httpx/a.py", 1, "x"), (SHOP, 3, "f")], None, "httpx"),
         ([("/usr/lib/python3.11/urllib/request.py", 1, "urlopen"), (SHOP, 3, "f")], None, "urllib.request"),
         ([("/usr/lib/python3.11/asyncio/base_events.py", 1, "x"), (SHOP, 3, "f")], None, "asyncio"),
         ([("/usr/lib/python3.11/asyncio/__init__.py", 1, "x"), (SHOP, 3, "f")], None, "asyncio"),
-        ([(f"{SITE}/foo/a.py", 1, "x"), (f"{native.__file__}", 9, "own"), (SHOP, 3, "f")], None, "foo"),
+        ([(f"{SITE}/foo/a.py", 1, "x"), (f"{SITE}/invcheck/a.py", 9, "own"), (SHOP, 3, "f")], None, "foo"),
         ([("/opt/elsewhere/a.py", 1, "x"), (SHOP, 3, "f")], None, "native code"),
     ],
 )
-def test_the_library_is_the_outermost_that_the_project_called(frames: list[Any], via: str | None, told: str) -> None:
-    """A package, a module of the standard library, else what the supervisor saw loaded, else native code."""
+def test_the_library_is_the_outermost_that_the_project_called(
+    frames: list[Any], via: str | None, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package but our own, a module of the standard library, else what the supervisor saw loaded, else native code."""
+    monkeypatch.setattr(ambient, "OWN", f"{SITE}/invcheck/")
     breach = one(frames, via=via)
     assert (breach["via"], breach["where"], breach["line"]) == (told, "shop/app.py:f", 3)
 
@@ -141,6 +145,8 @@ def test_an_answer_that_came_late_takes_its_own_place(gate: tuple[int, int]) -> 
     told = [note("192.0.2.1:1", dump=True), note("192.0.2.2:2", dump=True)]
     found = merged(gate, told, "Stack (none)\n", block((SHOP, 1, "a"), MAIN), block((SHOP, 2, "b"), MAIN))
     assert [(each["host"], each["line"]) for each in found] == [("192.0.2.1", 1), ("192.0.2.2", 2)]
+    two, answers = [note(dump=True)] * 2, ["Stack (a)", "Stack (none)", "Stack (b)"]
+    assert [text for _, text in native.paired(two, answers)] == ["Stack (a)", "Stack (b)"]
     assert [text for _, text in native.paired([note(dump=True)], ["Stack (a)", "Stack (b)"])] == ["Stack (b)"]
 
 
@@ -257,9 +263,14 @@ def test_a_lost_worker_is_told_for(gate: tuple[int, int]) -> None:
     later = note("192.0.2.2:2", dump=True)
     hook = {"wanted": "x:1", "host": "x", "process": 7, "count": 2, "where": "a.py:f", "line": 1}
     child = {"child": "a call", "seed": 0, "process": 8}
-    put(gate, [later, later, hook, child], *[block((SHOP, 2, "b"), MAIN)] * 2)
+    silent = note("192.0.2.3:3", dump=True)
+    put(gate, [later, later, hook, child, silent], *[block((SHOP, 2, "b"), MAIN)] * 2, "Stack (none)\n")
     found = notes.breaches(*gate, since)
-    assert [(each["wanted"], each["line"], each["count"]) for each in found] == [("192.0.2.2:2", 2, 2), ("x:1", 1, 2)]
+    assert [(each["wanted"], each["line"], each["count"]) for each in found] == [
+        ("192.0.2.2:2", 2, 2),
+        ("x:1", 1, 2),
+        ("192.0.2.3:3", None, 1),
+    ]
 
 
 def test_a_thread_says_where_it_stands() -> None:

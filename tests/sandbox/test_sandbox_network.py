@@ -72,6 +72,16 @@ def test_an_attempt_is_refused_and_noted(name: str) -> None:
     assert breach.get("hint", "did you forget a double?") in text
 
 
+def test_a_datagram_is_not_said_to_be_allowed() -> None:
+    """What is allowed are streams: a line of an allow-list would not help."""
+    record = Record()
+    with box.trial(record):
+        for sock in (udp(), socket.socket()):
+            with pytest.raises(NetworkBlocked):
+                on(sock, "connect", ("127.0.0.1", 9))
+    assert [("allow" in breach["hint"], breach["wanted"]) for breach in record.breaches] == [(False, "127.0.0.1:9"), (True, "127.0.0.1:9")]
+
+
 def test_the_library_is_named() -> None:
     """`via` is what the project called: the library, or the event where it called the socket itself."""
     seen = {}
@@ -178,7 +188,7 @@ def test_a_listener_of_someone_else_is_not_reachable() -> None:
     port = int(os.read(ready, 16))
     record = Record()
     try:
-        with box.trial(record), pytest.raises(NetworkBlocked, match="nothing listens on 127.0.0.1:[0-9]+ inside the gate"):
+        with box.trial(record), pytest.raises(NetworkBlocked, match=r"nothing listens on 127\.0\.0\.1:\d+ inside the gate"):
             on(socket.socket(), "connect", ("127.0.0.1", port))
         listeners.install(alone=True)
         with box.trial(Record()):
@@ -286,3 +296,14 @@ def test_a_kernel_without_a_table_has_no_listeners(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(listeners, "_alone", True)
     assert listeners._table("tcp-of-another-kernel") == []
     assert sys.platform == "linux"
+
+
+def test_a_name_that_stands_in_no_file_is_ours_where_we_serve_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the machine's own namespace others serve such names too; in one of its own all of them are inside."""
+    monkeypatch.setattr(listeners, "_alone", False)
+    with socket.socket(socket.AF_UNIX) as own:
+        own.bind("\0invcheck-of-our-own")
+        assert listeners.own_path("\0invcheck-of-our-own")
+        assert not listeners.own_path("\0invcheck-of-another")
+        monkeypatch.setattr(listeners, "_alone", True)
+        assert listeners.own_path("\0invcheck-of-another")
