@@ -18,6 +18,7 @@ import clocks as clock  # noqa: E402  # the rows are scripts that stand beside e
 import doubles as double  # noqa: E402  # as above
 import drift  # noqa: E402  # as above
 import events as event  # noqa: E402  # as above
+import relays as relay  # noqa: E402  # as above
 import sdks as sdk  # noqa: E402  # as above
 import starts as start  # noqa: E402  # as above
 import unrelated  # noqa: E402  # as above
@@ -74,6 +75,7 @@ def every(folder: Path, size: int, times: int) -> bool:
             walls(folder, size, times),
             events(folder, size, times),
             clocks(folder, size, times),
+            relays(folder, size, times),
         ]
     )
 
@@ -113,6 +115,11 @@ def clocks(_: Path, __: int, times: int) -> bool:
     return clock.measure(min(times, 5))
 
 
+def relays(_: Path, __: int, times: int) -> bool:
+    """Hold an echo through an allowed port against one that is asked directly."""
+    return relay.measure(min(times, 5))
+
+
 def events(_: Path, __: int, times: int) -> bool:
     """Hold the gate's hook on an audit event against one that does nothing."""
     return event.measure(min(times, 5))
@@ -128,6 +135,7 @@ BENCHMARKS = {
     "walls": walls,
     "clock": clocks,
     "events": events,
+    "relay": relays,
     "all": every,
 }
 

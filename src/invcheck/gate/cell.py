@@ -171,8 +171,8 @@ class Cell:
         if walls.unshare is not None:
             if own_pids:
                 confinement.count_here()
-            for port in walls.tcp:
-                letters, handed = letters + b"P", [*handed, handover.listening(port)]
+            handed = [each for each in map(handover.listening, walls.tcp) if each is not None]
+            letters = b"P" * len(handed)
             with suppress(OSError):  # somebody whose user may not bind it has no names told, and no way out either
                 sink = handover.bound(*confinement.SINK)
                 letters, handed = letters + b"S", [*handed, sink]
@@ -210,7 +210,7 @@ class Cell:
         elif sink is not None:
             os.close(sink)
         if ports:
-            self._relay = _carrying(list(zip(ports, walls.tcp, strict=True)), program.notes)
+            self._relay = _carrying([(descriptor, handover.place(descriptor)) for descriptor in ports], program.notes)
             for descriptor in ports:
                 os.close(descriptor)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import _socket
 import os
 import sys
+from contextlib import closing
+from errno import EADDRNOTAVAIL, EAFNOSUPPORT
 from typing import TYPE_CHECKING, Any
 
 from invcheck.gate.filters import HANDING
@@ -45,13 +47,28 @@ def received(ours: Any, most: int) -> tuple[bytes, list[int], int | None]:
     return letters, handed, sender
 
 
-def listening(port: Tcp) -> int:
-    """Listen where an allowed port is expected."""
-    made: Any = _socket.socket(_socket.AF_INET6 if ":" in port.host else _socket.AF_INET, _socket.SOCK_STREAM)
-    made.setsockopt(_socket.SOL_SOCKET, _socket.SO_REUSEADDR, 1)
-    made.bind((port.host, port.port))
-    made.listen(_AT_ONCE)
-    return int(made.detach())
+def listening(port: Tcp) -> int | None:
+    """Listen where an allowed port is expected; None where this machine has no such address, as ::1 without IPv6."""
+    try:
+        with closing(_socket.socket(_socket.AF_INET6 if ":" in port.host else _socket.AF_INET, _socket.SOCK_STREAM)) as made:
+            made.setsockopt(_socket.SOL_SOCKET, _socket.SO_REUSEADDR, 1)
+            made.bind((port.host, port.port))
+            made.listen(_AT_ONCE)
+            return int(made.detach())
+    except OSError as error:
+        if error.errno in (EADDRNOTAVAIL, EAFNOSUPPORT):
+            return None  # the other address of localhost is there all the same
+        raise
+
+
+def place(descriptor: int) -> Tcp:
+    """Give the port at which a socket listens."""
+    from invcheck.allowance import Tcp  # noqa: PLC0415  # only where something is allowed
+
+    made: Any = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM, 0, descriptor)
+    host, port, *_ = made.getsockname()
+    made.detach()
+    return Tcp(host, port)
 
 
 def bound(host: str, port: int) -> int:
