@@ -6,13 +6,14 @@ import ctypes
 import errno
 import ipaddress
 import os
+import socket
 import struct
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invcheck.gate import attempts, names, policy, seccomp, syscalls, watch
+from invcheck.gate import attempts, names, policy, seccomp, syscalls, watch, world
 from invcheck.gate.attempts import Attempt
 from invcheck.gate.policy import Inside, judge
 from invcheck.gate.seccomp import Request
@@ -74,6 +75,15 @@ def test_other_families_are_named_by_number_and_none_takes_back() -> None:
     assert attempts.address(bytes(16)) is None
 
 
+@given(host=st.ip_addresses(v=4), port=st.integers(0, 65535))
+def test_a_message_to_an_address_of_no_family_is_one_of_version_4(host: ipaddress.IPv4Address, port: int) -> None:
+    """udp_sendmsg takes AF_UNSPEC for AF_INET where the address is whole (16 bytes), else it sends to nobody."""
+    raw = bytes(2) + inet(str(host), port)[2:]
+    assert attempts.address(raw, sends=True) == Attempt(INET, str(host), port)
+    assert attempts.address(raw[:15], sends=True) is None
+    assert attempts.address(raw) is None
+
+
 def waiting(number: int, *arguments: int) -> list[Attempt]:
     """What a call of this very process wants."""
     return attempts.attempted(Request(1, os.getpid(), number, (*arguments, *[0] * 6)[:6]), NUMBERS)
@@ -91,6 +101,9 @@ def test_addresses_are_read_from_whoever_waits() -> None:
     )
     assert waiting(NUMBERS.connect, 3, at, 16) == [wanted]
     assert waiting(NUMBERS.sendto, 3, 0, 0, 0, at, 16) == [wanted]
+    nameless = ctypes.create_string_buffer(bytes(2) + inet("192.0.2.1", 443)[2:], 16)
+    assert waiting(NUMBERS.sendto, 3, 0, 0, 0, ctypes.addressof(nameless), 16) == [wanted]
+    assert waiting(NUMBERS.connect, 3, ctypes.addressof(nameless), 16) == []
     assert waiting(NUMBERS.sendto, 3, 0, 0, 0, 0, 16) == []
     assert waiting(NUMBERS.sendmsg, 3, ctypes.addressof(messages), 0) == [wanted]
     assert waiting(NUMBERS.sendmmsg, 3, ctypes.addressof(messages), 3) == [wanted, Attempt(INET, "198.51.100.7", 9)]
@@ -121,6 +134,8 @@ inside = Inside(
         (Attempt(INET6, "::1", 5432), 0, False),
         (Attempt(INET, "127.0.0.1", 8000), 0, False),
         (Attempt(INET, "127.0.0.1", 5433), errno.ECONNREFUSED, True),
+        (Attempt(INET, "127.0.0.1", 0), 0, False),
+        (Attempt(INET, "192.0.2.1", 0), errno.ENETUNREACH, True),
         (Attempt(INET, "0.0.0.0", 80), errno.ECONNREFUSED, True),
         (Attempt(INET, "192.0.2.1", 5432), errno.ENETUNREACH, True),
         (Attempt(INET, "192.0.2.1", 8000), errno.ENETUNREACH, True),
@@ -132,6 +147,8 @@ inside = Inside(
         (Attempt(UNIX, path="\0bus"), errno.ECONNREFUSED, True),
         (Attempt(UNIX, path="/var/run/nscd/socket"), errno.ENOENT, False),
         (Attempt(UNIX, path="/run/systemd/userdb/io.systemd.DynamicUser"), errno.ENOENT, False),
+        (Attempt(UNIX, path="/run/systemd/journal/socket"), errno.ECONNREFUSED, True),
+        (Attempt(UNIX, path="/var/lib/sss/pipes/nss"), errno.ENOENT, False),
         (Attempt(NETLINK), 0, False),
         (Attempt(VSOCK), errno.EAFNOSUPPORT, True),
         (Attempt(ALG), errno.EAFNOSUPPORT, False),
@@ -141,6 +158,56 @@ inside = Inside(
 def test_who_may_pass(attempt: Attempt, refusal: int, breach: bool) -> None:
     """What is served inside or allowed by its exact name; everything else is refused, and noted where an app wants it."""
     assert judge(attempt, inside) == (refusal, breach)
+
+
+def test_what_only_sorts_addresses_is_refused_without_a_word() -> None:
+    """On loopback alone: a socket that was pointed elsewhere may send at any time."""
+    sorting = Inside((), "/tmp/w", lambda _attempt: False, lambda: True)
+    assert judge(Attempt(INET, "127.0.0.1", 5432), sorting) == (errno.ECONNREFUSED, False)
+    assert judge(Attempt(INET, "192.0.2.1", 5432), sorting) == (errno.ENETUNREACH, True)
+
+
+def test_a_table_of_the_kernel_is_read_as_it_is_written() -> None:
+    """Four bytes at a time in the processor's order (proc_pid_net(5)), here little-endian; a mapped address is version 4."""
+    assert world.plain(b"0100007F") == "127.0.0.1"
+    assert world.plain(b"B80D0120000000000000000001000000") == "2001:db8::1"
+    assert world.plain(b"0000000000000000FFFF00000100007F") == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("served", "host", "met"),
+    [
+        ("127.0.0.1", "127.0.0.1", True),
+        ("127.0.0.1", "0.0.0.0", True),
+        ("::1", "::", True),
+        ("0.0.0.0", "127.0.0.9", True),
+        ("::", "127.0.0.1", True),
+        ("0.0.0.0", "::1", False),
+        ("127.0.0.2", "127.0.0.1", False),
+        ("::1", "127.0.0.1", False),
+    ],
+)  # fmt: skip
+def test_who_serves_an_address(served: str, host: str, met: bool) -> None:
+    """A socket at any address of version 6 takes version 4 as well (ipv6(7)); any address, dialled, is loopback (ip(7))."""
+    assert world.meets(served, host) == met
+
+
+def test_whoever_is_gone_is_told_nothing_of() -> None:
+    """No process has this number (proc_sys_kernel(5): pid_max is at most 2^22)."""
+    gone = 2**22 + 1
+    assert (world.read(f"{gone}/comm"), world.process(gone), world.own_number(gone)) == (b"", gone, gone)
+    assert (world.catches(gone, 40), world.pending(gone, 40), world.inode(gone, 0)) == (False, False, b"")
+    assert (world.whole(gone, "x"), world.ports(gone, 80), world.paths(gone, "/x")) == ("/x", {}, set())
+    assert not seccomp.datagrams(NUMBERS, gone, 0)
+
+
+def test_what_a_socket_is_can_be_asked() -> None:
+    """Datagrams are told from streams, in this very process; a number that is none is nothing."""
+    with socket.socket(type=socket.SOCK_DGRAM) as datagrams, socket.socket() as stream:
+        assert seccomp.datagrams(NUMBERS, os.getpid(), datagrams.fileno())
+        assert not seccomp.datagrams(NUMBERS, os.getpid(), stream.fileno())
+        assert world.inode(os.getpid(), stream.fileno()) == str(os.fstat(stream.fileno()).st_ino).encode()
+    assert not seccomp.datagrams(NUMBERS, os.getpid(), 1 << 20)
 
 
 @given(st.ip_addresses(v=4), st.integers(0, 65535))

@@ -67,10 +67,22 @@ def test_whoever_names_an_address_waits(numbers: syscalls.Numbers, address: int,
 def test_an_odd_family_waits_and_a_static_filter_refuses_it(numbers: syscalls.Numbers, family: int) -> None:
     """UNIX, INET, INET6 and NETLINK are 1, 2, 10 and 16 (linux/socket.h); the kernel reads the lower half of the argument."""
     low = family & 0xFFFF_FFFF
-    assert run(filters.notifying(numbers), numbers.socket, numbers.arch, family) == (ALLOW if low in (1, 2, 10, 16) else LISTENER)
+    assert run(filters.notifying(numbers), numbers.socket, numbers.arch, family, 1) == (ALLOW if low in (1, 2, 10, 16) else LISTENER)
     assert run(filters.static(numbers), numbers.socket, numbers.arch, family) == (ALLOW if low in (1, 16) else DENIED)
     inside = run(filters.static(numbers, sockets=True), numbers.socket, numbers.arch, family)
     assert inside == (ALLOW if low in (1, 2, 10, 16) else DENIED)
+
+
+@pytest.mark.parametrize("numbers", KNOWN, ids=["x86_64", "aarch64"])
+@given(family=st.sampled_from([2, 10]), kind=st.integers(0, 11), flags=st.sampled_from([0, 0o4000, 0o2000000, 0o2004000]), protocol=word)
+def test_internet_sockets_that_send_by_other_calls_are_none(
+    numbers: syscalls.Numbers, family: int, kind: int, flags: int, protocol: int
+) -> None:
+    """SOCK_PACKET (10) with any flags of socket(2), and SCTP (132, IANA's protocol numbers): EPROTONOSUPPORT."""
+    refused = kind == 10 or protocol & 0xFFFF_FFFF == 132
+    verdict = run(filters.notifying(numbers), numbers.socket, numbers.arch, family, kind | flags, protocol)
+    assert verdict == (ERRNO | errno.EPROTONOSUPPORT if refused else ALLOW)
+    assert run(filters.notifying(numbers), numbers.socket, numbers.arch, family, kind | flags, 132) == ERRNO | errno.EPROTONOSUPPORT
 
 
 @pytest.mark.parametrize("numbers", KNOWN, ids=["x86_64", "aarch64"])

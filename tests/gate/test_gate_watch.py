@@ -47,8 +47,8 @@ class Ran:
         return [each["wanted"] for each in self.notes]
 
 
-def run(argv: list[str], tier: Tier, temp: Path, **options: Any) -> Ran:
-    """Run a program in a cell until it is over, and answer what it attempts."""
+def run(argv: list[str], tier: Tier, temp: Path, *, rounds: int = 1 << 30, **options: Any) -> Ran:
+    """Run a program in a cell until it is over, or so many rounds of the supervisor's, and answer what it attempts."""
     notes, sites = notes_file(), notes_file()
     life, kept = os.pipe()
     null = os.open(os.devnull, os.O_RDWR)
@@ -56,7 +56,9 @@ def run(argv: list[str], tier: Tier, temp: Path, **options: Any) -> Ran:
     program = cell.Program(argv, environ, str(temp), str(temp), life, notes, sites, keep=(sites,), stdio=(null, null, null))
     running = cell.Cell(program, cell.walls(tier, seen=[str(temp), sys.prefix, sys.base_prefix, *sys.path], **options))
     try:
-        while (over := running.over()) is None:
+        over = None
+        while rounds and (over := running.over()) is None:
+            rounds -= 1
             poller = poll()
             for descriptor in (running.process, *running.descriptors()):
                 poller.register(descriptor, 1)
@@ -68,7 +70,7 @@ def run(argv: list[str], tier: Tier, temp: Path, **options: Any) -> Ran:
         found = noted(notes)[0]
         for descriptor in (notes, sites, life, kept, null):
             os.close(descriptor)
-    return Ran(over, found, said)
+    return Ran(over or "", found, said)
 
 
 def python(text: str, tier: Tier, temp: Path, **options: Any) -> Ran:
@@ -78,6 +80,7 @@ def python(text: str, tier: Tier, temp: Path, **options: Any) -> Ran:
 
 watched = pytest.mark.parametrize("tier", [Tier.K1, Tier.K2])
 
+UNREADABLE = "an address that cannot be read"
 TELL = "except OSError as error: raise SystemExit(error.errno)"
 REFUSED = {
     "connect": (
@@ -97,6 +100,13 @@ REFUSED = {
     "unix": ("raise SystemExit(socket.socket(1).connect_ex('/dev/log'))", "unix:/dev/log", "exit 111"),
     "abstract": ("raise SystemExit(socket.socket(1).connect_ex('\\0nobody'))", "unix:@nobody", "exit 111"),
     "vsock": (f"try: socket.socket(40)\n{TELL}", "address family 40", "exit 97"),
+    "no family": (
+        "libc.sendto(socket.socket(type=2).fileno(), b'x', 1, 0, bytes(2) + address('127.0.0.1', 9)[2:], 16); exit(ctypes.get_errno())",
+        "127.0.0.1:9",
+        "exit 111",
+    ),
+    "unreadable": ("libc.connect(socket.socket().fileno(), 8, 16); raise SystemExit(ctypes.get_errno())", UNREADABLE, "exit 97"),
+    "too short": ("libc.connect(socket.socket().fileno(), address('192.0.2.1', 1), 3); raise SystemExit(97)", UNREADABLE, "exit 97"),
 }
 
 
@@ -178,6 +188,125 @@ def test_a_storm_of_attempts_is_noted_whole_and_asked_eight_times(tmp_path: Path
     assert ran.wanted == ["192.0.2.1:1"] * 20
     assert [each["dump"] for each in ran.notes] == [True] * 8 + [False] * 12
     assert ran.sites.count("Stack (") == 8
+
+
+@watched
+def test_a_path_is_judged_by_where_it_leads(tier: Tier, tmp_path: Path) -> None:
+    """Neither dots nor a link lead out of the folder that is its own."""
+    (tmp_path / "outside").mkdir()
+    temp = tmp_path / "own"
+    temp.mkdir()
+    (temp / "link").symlink_to(tmp_path / "outside")
+    with socket.socket(socket.AF_UNIX) as judge:
+        judge.bind(str(tmp_path / "outside" / "judge"))
+        judge.listen()
+        judge.setblocking(False)
+        ways = [f"{temp}/../outside/judge", "link/judge", "../outside/judge"]
+        ran = python(f"for way in {ways}: assert socket.socket(socket.AF_UNIX).connect_ex(way) == 111", tier, temp)
+        with pytest.raises(BlockingIOError):
+            judge.accept()
+    assert (ran.over, ran.wanted) == ("exit 0", [f"unix:{way}" for way in ways])
+
+
+@watched
+def test_an_allowed_path_is_allowed_by_every_name_it_has(tier: Tier, tmp_path: Path) -> None:
+    """libpq dials /var/run/postgresql where /run/postgresql is allowed: a link in front changes nothing."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "own").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "outside")
+    with socket.socket(socket.AF_UNIX) as served:
+        served.bind(str(tmp_path / "outside" / "db"))
+        served.listen()
+        for allowed, dialled in (("outside", "link"), ("link", "outside"), ("link", "link")):
+            text = f"socket.socket(socket.AF_UNIX).connect({str(tmp_path / dialled / 'db')!r})"
+            ran = python(text, tier, tmp_path / "own", allow=(f"unix:{tmp_path / allowed / 'db'}",))
+            assert (ran.over, ran.wanted) == ("exit 0", [])
+
+
+def test_a_port_that_another_serves_as_well_is_not_its_own(tmp_path: Path) -> None:
+    """Without a network of its own: a datagram socket at the same number opens no way to a database beside it."""
+    with socket.create_server(("127.0.0.1", 0)) as judge:
+        judge.setblocking(False)
+        port = judge.getsockname()[1]
+        text = (
+            f"one = socket.socket(type=2); one.bind(('127.0.0.1', {port}))\n"
+            f"two = socket.create_server(('127.0.0.2', {port}))\n"
+            f"assert socket.socket().connect_ex(('127.0.0.1', {port})) == 111\n"
+            f"socket.create_connection(('127.0.0.2', {port})).close()"
+        )
+        ran = python(text, Tier.K2, tmp_path)
+        with pytest.raises(BlockingIOError):
+            judge.accept()
+    assert (ran.over, ran.wanted) == ("exit 0", [f"127.0.0.1:{port}"])
+
+
+@watched
+def test_the_c_library_sorts_addresses_in_peace(tier: Tier, tmp_path: Path) -> None:
+    """It points a datagram socket at each address of "localhost" (RFC 6724), which no app wants; a message is noted."""
+    text = (
+        "for port in (0, 5432):\n"
+        "  for host, family in (('127.0.0.1', 2), ('::1', 10)): socket.socket(family, 2).connect_ex((host, port))\n"
+        "try: socket.socket(type=2).sendto(b'x', ('127.0.0.1', 5432))\n" + TELL
+    )
+    ran = python(text, tier, tmp_path)
+    assert (ran.over, ran.wanted) == ("exit 111", ["127.0.0.1:5432"])
+
+
+@watched
+def test_sockets_that_send_by_other_calls_are_refused(tier: Tier, tmp_path: Path) -> None:
+    """SCTP is connected by an option and SOCK_PACKET is no internet socket: 93 is EPROTONOSUPPORT."""
+    text = (
+        "for kind, protocol in ((1, 132), (10, 768), (10 | 0x80800, 768)):\n"
+        "  assert (libc.socket(2, kind, protocol), ctypes.get_errno()) == (-1, 93)"
+    )
+    ran = python(text, tier, tmp_path)
+    assert (ran.over, ran.wanted) == ("exit 0", [])
+
+
+def test_who_dials_without_end_leaves_time_for_others(tmp_path: Path) -> None:
+    """The supervisor has more to do than to answer one program: it can still end it."""
+    text = "while True: socket.socket(socket.AF_UNIX).connect_ex('/dev/log')"
+    assert len(python(text, Tier.K1, tmp_path, rounds=3).wanted) <= 3 * 64
+
+
+def test_a_thread_that_puts_signals_off_is_not_asked(tmp_path: Path) -> None:
+    """What it would say later would be taken for the next one's answer."""
+    text = FAULTS + (
+        "import signal, threading\n"
+        "def dials(port): libc.connect(socket.socket().fileno(), address('192.0.2.1', port), 16)\n"
+        "def deaf(): signal.pthread_sigmask(signal.SIG_BLOCK, {40}); dials(1)\n"
+        "one = threading.Thread(target=deaf); one.start(); one.join(); dials(2)"
+    )
+    ran = python(text, Tier.K1, tmp_path)
+    assert [(each["wanted"], each["dump"]) for each in ran.notes] == [("192.0.2.1:1", False), ("192.0.2.1:2", True)]
+    assert (ran.sites.count("Stack ("), ran.sites.count("in dials")) == (1, 1)
+
+
+def test_a_handler_that_says_nothing_is_answered_for(tmp_path: Path) -> None:
+    """The reader counts on one block for each note that asks for one."""
+    text = (
+        "import signal; signal.signal(40, lambda *_: None)\n"
+        "libc.connect(socket.socket().fileno(), address('192.0.2.1', 1), 16); os = __import__('os'); os._exit(0)"
+    )
+    ran = python(text, Tier.K1, tmp_path)
+    assert ([each["dump"] for each in ran.notes], ran.sites) == ([True], "Stack (none)\n")
+
+
+def test_names_belong_to_the_thread_whose_socket_asks(tmp_path: Path) -> None:
+    """Two threads have connected before either asks: the first one asks first all the same."""
+    text = (
+        "import threading\n"
+        "ready, go = threading.Semaphore(0), threading.Semaphore(0)\n"
+        "def run(name, sock):\n"
+        "  libc.prctl(15, name, 0, 0, 0); sock.connect(('127.0.0.1', 53)); ready.release(); go.acquire()\n"
+        "one, two = socket.socket(type=2), socket.socket(type=2)\n"
+        "for given in ((b'first', one), (b'second', two)): threading.Thread(target=run, args=given).start(); ready.acquire()\n"
+        "for sock, name in ((one, b'a'), (two, b'b')):\n"
+        "  sock.send(bytes.fromhex('123401000001000000000000') + b'\\1' + name + b'\\4test\\0\\0\\1\\0\\1'); sock.recv(512)\n"
+        "go.release(2)"
+    )
+    ran = python(text, Tier.K1, tmp_path)
+    assert [(each["wanted"], each["thread"]) for each in ran.notes] == [("a.test", "first"), ("b.test", "second")]
 
 
 @watched

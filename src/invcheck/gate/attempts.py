@@ -15,6 +15,7 @@ from invcheck.gate.syscalls import Numbers
 
 _LONGEST = 128  # sockaddr_storage
 _MESSAGE = 64  # struct mmsghdr: a msghdr of 56 bytes and a length
+_SOCKADDR_IN = 16
 _MOST = 1_024  # messages of one call (UIO_MAXIOV)
 
 
@@ -60,7 +61,8 @@ def attempted(request: Request, numbers: Numbers) -> list[Attempt]:
     if request.number == numbers.socket:
         return [Attempt(given[0] & 0xFFFF_FFFF)]
     try:
-        found = [address(seccomp.memory(request.thread, at, min(size, _LONGEST))) for at, size in _named(request, numbers)]
+        read = [seccomp.memory(request.thread, at, min(size, _LONGEST)) for at, size in _named(request, numbers)]
+        found = [address(raw, sends=request.number != numbers.connect) for raw in read]
     except (OSError, struct.error):
         return [UNREADABLE]
     return [each for each in found if each is not None]
@@ -80,16 +82,19 @@ def _named(request: Request, numbers: Numbers) -> list[tuple[int, int]]:
     return [(at, size & 0xFFFF_FFFF) for at, size in named if at and size & 0xFFFF_FFFF]
 
 
-def address(raw: bytes) -> Attempt | None:
-    """Read a sockaddr; None for one that takes an association back (AF_UNSPEC). `struct.error` where it is too short.
+def address(raw: bytes, *, sends: bool = False) -> Attempt | None:
+    """Read a sockaddr; `struct.error` where it is too short.
+
+    None for one of no family (AF_UNSPEC): it takes an association back. A socket that ``sends`` takes it for an address of
+    version 4 (udp_sendmsg in net/ipv4/udp.c).
 
     >>> address(bytes.fromhex("02000050c0000201") + bytes(8)).wanted
     '192.0.2.1:80'
     """
     (family,) = unpack_from("=H", raw)
-    if family == INET:
+    if family == INET or (sends and not family and len(raw) >= _SOCKADDR_IN):
         (port,) = unpack_from(">H", raw, 2)
-        return Attempt(family, str(ip_address(unpack_from("4s", raw, 4)[0])), port)
+        return Attempt(INET, str(ip_address(unpack_from("4s", raw, 4)[0])), port)
     if family == INET6:
         (port,) = unpack_from(">H", raw, 2)
         full = ip_address(unpack_from("16s", raw, 8)[0])

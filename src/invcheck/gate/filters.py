@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from errno import EACCES, ENOSYS, EPERM
+from errno import EACCES, ENOSYS, EPERM, EPROTONOSUPPORT
 
 from invcheck.gate.bpf import (
     ALLOW,
@@ -29,14 +29,18 @@ HANDING = 0x4000 | 0x0800 | 0x0080 | 0x0004
 MSG_NOSIGNAL, MSG_CONFIRM, MSG_EOR and MSG_DONTROUTE together have no use anywhere (send(2)).
 """
 _X32 = 0x4000_0000
+_SCTP = 132
+"""A protocol whose sockets are connected by options too (SCTP_SOCKOPT_CONNECTX), which no filter can look into."""
+_PACKET = [10 | flags for flags in (0, 0x800, 0x8_0000, 0x8_0800)]
+"""SOCK_PACKET with and without SOCK_NONBLOCK and SOCK_CLOEXEC: what looks like an internet socket and is none (packet(7))."""
 
 
 def notifying(numbers: Numbers) -> bytes:
     """Give the filter of K1 and K2: who connects, sends to an address or wants an odd kind of socket waits for the listener.
 
-    What cannot be looked into is refused by itself: another processor's calls, io_uring, taking another's descriptors.
+    What cannot be looked into is refused by itself: another processor's calls, io_uring, taking another's descriptors, and
+    internet sockets that send by other calls.
     """
-    odd = [Instruction(EQUAL, family, "allow") for family in (UNIX, INET, INET6, NETLINK)]
     return assemble(
         [
             *_refused(numbers),
@@ -54,9 +58,17 @@ def notifying(numbers: Numbers) -> bytes:
             Instruction(EQUAL, 0, "allow", "ask"),
             Label("socket"),
             Instruction(LOAD, argument(0)),
-            *odd,
+            *(Instruction(EQUAL, family, "allow") for family in (UNIX, NETLINK)),
+            *(Instruction(EQUAL, family, "internet") for family in (INET, INET6)),
             Label("ask"),
             Instruction(RETURN, LISTENER),
+            Label("internet"),
+            Instruction(LOAD, argument(1)),
+            *(Instruction(EQUAL, kind, "unknown") for kind in _PACKET),
+            Instruction(LOAD, argument(2)),
+            Instruction(EQUAL, _SCTP, "unknown", "allow"),
+            Label("unknown"),
+            Instruction(RETURN, ERRNO | EPROTONOSUPPORT),
             *_endings(),
         ]
     )

@@ -6,13 +6,14 @@ import os
 from dataclasses import dataclass
 from errno import EINTR, EINVAL, ENOENT, ENOTCONN, EOWNERDEAD, ETIMEDOUT
 from struct import Struct
+from sys import byteorder
 from typing import Any
 
 from invcheck.gate.syscalls import Numbers, of
 
 _NO_NEW_PRIVILEGES, _SET_FILTER = 38, 1
 _NEW_LISTENER, _WAIT_KILLABLE = 1 << 3, 1 << 5
-_RECEIVE, _ANSWER, _CONTINUE = 0xC050_2100, 0xC018_2101, 1
+_RECEIVE, _ANSWER, _VALID, _CONTINUE = 0xC050_2100, 0xC018_2101, 0x4008_2102, 1
 _PATIENCE = 5_000  # milliseconds
 _REQUEST, _REPLY = Struct("=QIIiIQ6Q"), Struct("=QqiI")
 
@@ -77,6 +78,40 @@ def answer(listener: int, request: Request, refusal: int) -> None:
     except OSError as error:
         if error.errno != ENOENT:
             raise
+
+
+def waits(listener: int, request: Request) -> bool:
+    """Say whether a call still waits: only then what was read of its thread is that thread's (seccomp_unotify(2))."""
+    from fcntl import ioctl  # noqa: PLC0415  # only where something waits
+
+    try:
+        ioctl(listener, _VALID, request.id.to_bytes(8, byteorder))
+    except OSError as error:
+        if error.errno != ENOENT:
+            raise
+        return False
+    return True
+
+
+def datagrams(known: Numbers, process: int, descriptor: int) -> bool:
+    """Say whether another's socket sends datagrams; False where the kernel does not let us look."""
+    import _socket  # noqa: PLC0415  # the C half alone
+    import ctypes  # noqa: PLC0415  # as above
+
+    try:
+        leader = os.pidfd_open(process)
+    except OSError:
+        return False
+    libc: Any = ctypes.CDLL(None)
+    taken = libc.syscall(known.pidfd_getfd, leader, descriptor, 0)
+    os.close(leader)
+    if taken < 0:
+        return False
+    one = _socket.socket(-1, -1, -1, taken)
+    try:
+        return one.type == _socket.SOCK_DGRAM
+    finally:
+        one.close()
 
 
 def greet(listener: int) -> None:

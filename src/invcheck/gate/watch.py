@@ -10,6 +10,7 @@ import json
 import os
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import PurePath
 from select import poll
 
@@ -25,7 +26,10 @@ SITE_SIGNAL = 40
 
 _READABLE = 1  # select.POLLIN
 _DUMPS = 8  # of one thread for one address: a loop that dials would fill the memory
-_PATIENCE = 20  # milliseconds for a thread to say where it stands
+_PATIENCE, _LONG = 200, 2_000  # milliseconds for a thread to say where it stands: after it was asked, and until then
+_AT_ONCE = 64  # calls answered before others have their turn
+_LOOKERS = 64  # sockets that may still ask for names
+_BLOCK = b"Stack ("
 _LONGEST = 80  # characters of a command line
 _DATAGRAM = 4_096
 _NOWHERE = b"Stack (none)\n"
@@ -69,10 +73,12 @@ class Watch:
         self._numbers = known
         self._listener: int | None = listener
         self._sink, self._notes, self._sites = sink, notes, sites
-        self._session, self._command, self._allow, self._temp = session, command, allow, os.path.realpath(temp)
+        self._session, self._command, self._temp = session, command, os.path.realpath(temp)
+        paths = (each.removeprefix("unix:") for each in allow if each.startswith("unix:"))
+        self._allow = {*allow, *(f"unix:{os.path.realpath(path)}" for path in paths)}
         self._alone, self._killable = alone, killable
         self._dumped: Counter[tuple[int, str]] = Counter()
-        self._looking: tuple[Request, Attempt, set[str]] | None = None
+        self._looking: dict[int, tuple[Request, Attempt, set[str]]] = {}
 
     def descriptors(self) -> list[int]:
         """Give what is to be waited for."""
@@ -85,10 +91,14 @@ class Watch:
         self._listener = self._sink = None
 
     def attend(self) -> None:
-        """Answer all that waits now."""
-        while self._waits(self._listener):
+        """Answer what waits now, but not for ever: who dials in a loop leaves time for others."""
+        for _ in range(_AT_ONCE):
+            if not self._waits(self._listener):
+                break
             self._hear()
-        while self._waits(self._sink):
+        for _ in range(_AT_ONCE):
+            if not self._waits(self._sink):
+                break
             self._look_up()
 
     def _waits(self, descriptor: int | None) -> bool:
@@ -107,11 +117,14 @@ class Watch:
         request = seccomp.receive(self._listener) if self._listener is not None else None
         if request is None:
             return
-        for attempt in attempted(request, self._numbers):
+        attempts = attempted(request, self._numbers)
+        if self._listener is None or not seccomp.waits(self._listener, request):
+            return  # what was read may be another's
+        for attempt in attempts:
             if self._is_lookup(attempt):
-                self._looking = request, attempt, set()
+                self._looks(request, attempt)
                 continue
-            refusal, breach = judge(attempt, Inside(self._allow, self._temp, lambda each: self._serves(request.thread, each)))
+            refusal, breach = self._judged(request, attempt)
             if refusal != PASSES:
                 self._refuse(request, attempt, refusal, breach=breach)
                 return
@@ -120,15 +133,37 @@ class Watch:
     def _is_lookup(self, attempt: Attempt) -> bool:
         return self._sink is not None and attempt.loopback and attempt.port == 53  # noqa: PLR2004  # DNS
 
+    def _judged(self, request: Request, attempt: Attempt) -> tuple[int, bool]:
+        inside = Inside(self._allow, self._temp, lambda each: self._serves(request.thread, each), lambda: self._sorts(request))
+        named = attempt.path and not attempt.path.startswith("\0")
+        return judge(replace(attempt, path=world.whole(request.thread, attempt.path)) if named else attempt, inside)
+
+    def _sorts(self, request: Request) -> bool:
+        if request.number != self._numbers.connect:
+            return False
+        return seccomp.datagrams(self._numbers, world.process(request.thread), request.arguments[0] & 0xFFFF_FFFF)
+
+    def _looks(self, request: Request, attempt: Attempt) -> None:
+        """Keep in mind who may ask for names from now on."""
+        self._looking.pop(request.thread, None)
+        self._looking[request.thread] = request, attempt, set()
+        if len(self._looking) > _LOOKERS:
+            del self._looking[next(iter(self._looking))]
+
     def _serves(self, thread: int, attempt: Attempt) -> bool:
         """Say whether something inside the sandbox serves this address."""
         if attempt.port is not None:
-            serving = world.ports(thread, attempt.port)
+            served = world.ports(thread, attempt.port)
+            met = {inode for inode, address in served.items() if world.meets(address, attempt.host)}
+            serving = met or {*served}
         elif attempt.path:
-            serving = world.paths(thread, attempt.path)
+            met = serving = world.paths(thread, attempt.path)
         else:
             return True  # an unnamed socket is nobody's
-        return bool(serving) and (self._alone or world.held(serving, self._session))
+        if self._alone or not serving:
+            return bool(serving)
+        held = world.held(serving, self._session)
+        return held >= met if met else bool(held)  # where none is met, the kernel refuses by itself
 
     def _refuse(self, request: Request, attempt: Attempt, refusal: int, *, breach: bool) -> None:
         if not breach:
@@ -137,28 +172,29 @@ class Watch:
         note = self._who(request, attempt)
         before = self._note(note, request)
         self._answer(request, refusal)
-        self._settle(note, before)
+        self._settle(note, request.thread, before)
 
     def _answer(self, request: Request, refusal: int) -> None:
         if self._listener is not None:
             seccomp.answer(self._listener, request, refusal)
 
-    def _who(self, request: Request, attempt: Attempt) -> dict[str, Json]:
-        """Give the note of an attempt: what was wanted, and by whom."""
+    def _who(self, request: Request, attempt: Attempt, name: str | None = None) -> dict[str, Json]:
+        """Give the note of an attempt: what was wanted, and by whom; ``name`` is what it looks up."""
         process = world.process(request.thread)
         line = world.read(f"{process}/cmdline")
         own = line == self._command
-        key = request.thread, attempt.wanted
+        wanted = name or ("an address that cannot be read" if attempt == UNREADABLE else attempt.wanted)
+        host, port = (name, None) if name else (attempt.host or wanted, attempt.port)
+        key = request.thread, wanted
         self._dumped[key] += 1
-        dump = own and self._killable and self._dumped[key] <= _DUMPS and world.catches(process, SITE_SIGNAL)
-        wanted = "an address that cannot be read" if attempt == UNREADABLE else attempt.wanted
-        host = attempt.host or (wanted if attempt.port is None else "")
+        dump = own and self._killable and self._dumped[key] <= _DUMPS and world.catches(request.thread, SITE_SIGNAL)
         comm = world.thread_name(request.thread)
         thread = "MainThread" if own and process == request.thread else comm
         return {
-            "kernel": True, "wanted": wanted, "host": host, "port": attempt.port, "via": self._via(process, line, comm, own=own),
+            "kernel": True, "wanted": wanted, "host": host, "port": port, "via": self._via(process, line, comm, own=own),
             "where": None, "line": None, "thread": thread, "command": None if own else spoken(line), "count": 1,
-            "process": process, "tid": world.own_number(request.thread), "dump": dump, "loopback": attempt.loopback,
+            "process": process, "tid": world.own_number(request.thread), "dump": dump,
+            "loopback": attempt.loopback and name is None,
         }  # fmt: skip
 
     @staticmethod
@@ -179,15 +215,27 @@ class Watch:
             seccomp.signal(self._numbers, int(note["process"]), request.thread, SITE_SIGNAL)
         return before
 
-    def _settle(self, note: dict[str, Json], before: int) -> None:
-        """Wait until a thread that was asked has said where it stands, or say for it that it did not."""
+    def _settle(self, note: dict[str, Json], thread: int, before: int) -> None:
+        """Wait until a thread that was asked has said where it stands, or say for it that it did not.
+
+        What it said later would be taken for another's answer, so it is waited for as long as it has not been asked yet, as
+        on a busy machine.
+        """
         if not note["dump"]:
             return
-        for _ in range(_PATIENCE):
-            if os.fstat(self._sites).st_size > before:
+        patience = _PATIENCE
+        for _ in range(_LONG):
+            gone = not world.read(f"{thread}/comm")
+            if self._said(before):
                 return
+            patience -= not world.pending(thread, SITE_SIGNAL)
+            if gone or patience <= 0:
+                break
             poll().poll(1)
         os.write(self._sites, _NOWHERE)
+
+    def _said(self, before: int) -> bool:
+        return _BLOCK in os.pread(self._sites, os.fstat(self._sites).st_size - before, before)
 
     def _look_up(self) -> None:
         """Note the name that is asked for, and say that there is none of it."""
@@ -199,20 +247,27 @@ class Watch:
                 query, asker = sink.recvfrom(_DATAGRAM, _socket.MSG_DONTWAIT)
                 question = names.asked(query)
                 if question is not None:
-                    self._named(question[0])
+                    self._named(question[0], asker[1])
                     sink.sendto(names.nothing(query, question[1]), asker)
         finally:
             sink.detach()
 
-    def _named(self, name: str) -> None:
-        """Note a name once for each socket that was connected to the sink."""
-        if self._looking is None:
+    def _named(self, name: str, port: int) -> None:
+        """Note a name that was asked for from a port, once for each socket that was connected to the sink."""
+        if not self._looking or name.endswith(f".{SEARCH}"):
             return
-        request, attempt, told = self._looking
-        if name not in told and not name.endswith(f".{SEARCH}"):
+        request, attempt, told = self._looker(port)
+        if name not in told:
             told.add(name)
-            note = {**self._who(request, attempt), "wanted": name, "host": name, "port": None, "loopback": False}
-            self._settle(note, self._note(note, request))
+            note = self._who(request, attempt, name)
+            self._settle(note, request.thread, self._note(note, request))
+
+    def _looker(self, port: int) -> tuple[Request, Attempt, set[str]]:
+        """Give who asks from a port: whose socket it is, else whoever was the last to connect."""
+        lookers = list(reversed(self._looking.values()))
+        sockets = world.ports(lookers[0][0].thread, port)
+        own = (each for each in lookers if world.inode(each[0].thread, each[0].arguments[0] & 0xFFFF_FFFF) in sockets)
+        return next(own, lookers[0])
 
 
 def spoken(line: bytes) -> str:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
+from ipaddress import ip_address
+from sys import byteorder
 
 _LISTENING = b"0A"
+_LOOPBACK = {4: "127.0.0.1", 6: "::1"}
 
 
 def read(name: str) -> bytes:
@@ -27,9 +31,18 @@ def own_number(thread: int) -> int:
     return int(names[0].split()[-1]) if names else thread
 
 
-def catches(process: int, signal: int) -> bool:
-    """Say whether a process handles a signal itself."""
-    return bool(int(_field(process, b"SigCgt:") or b"0", 16) >> (signal - 1) & 1)
+def catches(thread: int, signal: int) -> bool:
+    """Say whether a thread will handle a signal itself: its process has a handler, and the thread does not put it off."""
+    return _has(thread, b"SigCgt:", signal) and not _has(thread, b"SigBlk:", signal)
+
+
+def pending(thread: int, signal: int) -> bool:
+    """Say whether a signal was sent to a thread that has not taken it yet."""
+    return _has(thread, b"SigPnd:", signal)
+
+
+def _has(thread: int, mask: bytes, signal: int) -> bool:
+    return bool(int(_field(thread, mask) or b"0", 16) >> (signal - 1) & 1)
 
 
 def _field(who: int, name: bytes) -> bytes:
@@ -47,42 +60,79 @@ def mapped(process: int) -> bytes:
     return read(f"{process}/maps")
 
 
-def ports(thread: int, port: int) -> set[bytes]:
-    """Give the sockets at which a port is served where a thread lives: their inodes."""
-    found = set()
+def ports(thread: int, port: int) -> dict[bytes, str]:
+    """Give the sockets at which a port is served where a thread lives: the address of each inode."""
+    found = {}
     for table in ("tcp", "tcp6", "udp", "udp6"):
         for line in read(f"{thread}/net/{table}").splitlines()[1:]:
             row = line.split()
-            if int(row[1].rpartition(b":")[2], 16) == port and (table[:3] == "udp" or row[3] == _LISTENING):
-                found.add(row[9])
+            address, _, number = row[1].partition(b":")
+            if int(number, 16) == port and (table[:3] == "udp" or row[3] == _LISTENING):
+                found[row[9]] = plain(address)
     return found
 
 
+def plain(address: bytes) -> str:
+    """Give an address of /proc/net as text: it has four bytes at a time, as this processor orders them.
+
+    >>> plain(b"0100007F"), plain(b"00000000000000000000000001000000")
+    ('127.0.0.1', '::1')
+    """
+    words = [int(address[at : at + 8], 16).to_bytes(4, byteorder) for at in range(0, len(address), 8)]
+    full = ip_address(b"".join(words))
+    return str(getattr(full, "ipv4_mapped", None) or full)
+
+
+def meets(served: str, host: str) -> bool:
+    """Say whether whoever dials ``host`` may reach a socket at the address ``served``.
+
+    >>> meets("0.0.0.0", "127.0.0.1"), meets("::", "127.0.0.1"), meets("127.0.0.2", "127.0.0.1"), meets("127.0.0.1", "0.0.0.0")
+    (True, True, False, True)
+    """
+    own, wanted = ip_address(served), ip_address(host)
+    if own.is_unspecified:
+        return own.version >= wanted.version
+    return own == (ip_address(_LOOPBACK[wanted.version]) if wanted.is_unspecified else wanted)
+
+
+def inode(thread: int, descriptor: int) -> bytes:
+    """Give the inode of a thread's socket, nothing where it has none."""
+    try:
+        link = os.readlink(f"/proc/{thread}/fd/{descriptor}")  # noqa: PTH115  # a plain link
+    except OSError:
+        return b""
+    return os.fsencode(link).removeprefix(b"socket:[").removesuffix(b"]")
+
+
 def paths(thread: int, path: str) -> set[bytes]:
-    """Give the Unix sockets that are served at a path where a thread lives: their inodes."""
-    wanted = path.replace("\0", "@") if path.startswith("\0") else whole(thread, path)
-    rows = (line.split(None, 7) for line in read(f"{thread}/net/unix").splitlines()[1:])
-    named = {row[6]: os.fsdecode(row[7]) for row in rows if len(row) == 8}  # noqa: PLR2004  # one with a path
-    return {inode for inode, name in named.items() if wanted in (name, name if name.startswith("@") else whole(thread, name))}
+    """Give the Unix sockets that are served at a whole path, or under an abstract name, where a thread lives: their inodes."""
+    wanted, folder, found = path.replace("\0", "@") if path.startswith("\0") else path, whole(thread, ""), set()
+    for line in read(f"{thread}/net/unix").splitlines()[1:]:
+        row = line.split(None, 7)
+        name = os.fsdecode(row[7]) if len(row) == 8 else ""  # noqa: PLR2004  # one with a path
+        if name and wanted in (name, name if name.startswith("@") else os.path.realpath(os.path.join(folder, name))):  # noqa: PTH118  # another's folder
+            found.add(row[6])
+    return found
 
 
 def whole(thread: int, path: str) -> str:
-    """Give a path as a thread sees it, from the root."""
+    """Give a path as a thread sees it, from the root and without links."""
     try:
         folder = os.readlink(f"/proc/{thread}/cwd")  # noqa: PTH115  # a plain link
     except OSError:
         folder = "/"
-    return os.path.normpath(os.path.join(folder, path))  # noqa: PTH118  # another's folder
+    return os.path.realpath(os.path.join(folder, path))  # noqa: PTH118  # another's folder
 
 
-def held(inodes: set[bytes], session: int) -> bool:
-    """Say whether a process of a session holds one of these sockets."""
-    links = {b"socket:[" + inode + b"]" for inode in inodes}
+def held(inodes: Collection[bytes], session: int) -> set[bytes]:
+    """Give those of these sockets that a process of a session holds."""
+    links = {b"socket:[" + inode + b"]": inode for inode in inodes}
+    found = set[bytes]()
     for name in os.listdir("/proc"):  # noqa: PTH208  # a plain listing
         fields = read(f"{name}/stat").rpartition(b")")[2].split() if name.isdigit() else []
-        if len(fields) > 3 and int(fields[3]) == session and links & _links(name):  # noqa: PLR2004  # the session is the fourth
-            return True
-    return False
+        if len(fields) > 3 and int(fields[3]) == session:  # noqa: PLR2004  # the session is the fourth
+            found |= _links(name) & links.keys()
+    return {links[link] for link in found}
 
 
 def _links(process: str) -> set[bytes]:
