@@ -21,6 +21,7 @@ trial-seconds = 5
 keyword = "refund"
 max-failures = 3
 allow-empty = true
+audit = true
 format = "junit"
 quiet = 1
 verbose = 2
@@ -99,7 +100,7 @@ def test_both_files_hold_the_same_settings(tmp_path: Path, name: str) -> None:
     assert load(tmp_path) == Settings(
         ("checks", "more"), 20, 7, 2, ("quick",), ("reports/run.jsonl",), 5.0, "kernel", ("SHOP_SIGNING_KEY",),
         ("tcp:127.0.0.1:5432", "tcp:[::1]:5432", "unix:/run/shop.sock"),
-        keyword="refund", max_failures=3, allow_empty=True, format="junit", quiet=1, verbose=2, file=name,
+        keyword="refund", max_failures=3, allow_empty=True, audit=True, format="junit", quiet=1, verbose=2, file=name,
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CODE = "AUDIT"
 _BASE: Mapping[Axis, int] = {}
-_TWINS = 3  # runs of one case with nothing changed, each in a worker of its own
+_TWINS = 2  # runs of one case with nothing changed, each in a worker of its own
 _REMEDIES = {
     Axis.HASH: "sort what comes from a set, or keep a list",
     Axis.CLOCK: "hand the moment in as an input of the case",
@@ -103,7 +103,7 @@ class _Audit:
         yield from self._ask(tasks)
 
     def _hold_still(self) -> None:
-        """Run every case as it is, three times: what differs already is held still by nothing."""
+        """Run every case as it is, twice: what differs already is held still by nothing."""
         cases = range(len(self._cases))
         documents: dict[tuple[int, int], Json] = {}
         asked = [(n, _BASE, copy, False) for copy in range(1, _TWINS + 1) for n in cases]
@@ -163,17 +163,23 @@ class _Audit:
                 asked.append((n, _BASE, 1, True))
             if case.loose:
                 asked += [(n, _BASE, copy, True) for copy in range(2, _TWINS + 1)]
-            asked += [(n, ways, 0, True) for ways, _ in case.found.values()]
+            asked += [(n, ways, _TWINS + 1, True) for ways, _ in case.found.values()]
         asked.sort(key=lambda each: str(each[1:]))  # those that a worker can do one after another, side by side
         steps: dict[tuple[int, tuple[Axis, ...], int], Json] = {}
         for index, message in self._run(asked):
             n, ways, copy, _ = asked[index]
             steps[n, tuple(ways), copy] = message["done"]["steps"] if "done" in message else []
+            self._confirm(self._cases[n], tuple(ways), message)
         lines: dict[tuple[int, tuple[Axis, ...]], list[Line]] = {}
         for (n, axes, copy), taken in sorted(steps.items(), key=lambda each: (each[0][0], each[0][1], each[0][2])):
             if (axes, copy) != ((), 1) and not lines.get((n, axes)):
                 lines[n, axes] = culprits(steps[n, (), 1], taken, self._written.names)
         return lines
+
+    def _confirm(self, case: _Case, axes: tuple[Axis, ...], message: Json) -> None:
+        """Take what differs from another run of the same way for something that no axis explains."""
+        if axes and (again := _differences(case, message)) != case.found[axes][1]:
+            case.loose = _joined([case.loose, case.found.pop(axes)[1], again])
 
     def _told(self, n: int, case: _Case, lines: Mapping[tuple[int, tuple[Axis, ...]], list[Line]]) -> Iterator[Finding]:
         if case.lost is not None:
@@ -190,7 +196,10 @@ class _Audit:
                 hint=hint,
             )
         if case.loose:
-            yield self._finding(case, (), case.loose, lines.get((n, ())) or [])
+            known = lines.get((n, ())) or next(
+                (found for (other, axes), found in lines.items() if other == n and axes not in case.found), []
+            )
+            yield self._finding(case, (), case.loose, known)
         for axes, (_, found) in case.found.items():
             yield self._finding(case, axes, found, lines.get((n, axes)) or [])
 

@@ -45,6 +45,7 @@ class Settings:
     keyword: str | None = None
     max_failures: int | None = None
     allow_empty: bool = False
+    audit: bool = False
     cpu_seconds: float = 30.0
     gate_memory: int = 4 << 30
     format: str = "table"
@@ -246,6 +247,7 @@ KNOWN: dict[str, tuple[str, str, _Take]] = {
     "keyword": ("keyword", "a text", _kind(str)),
     "max-failures": ("max_failures", "a whole number from 1", _whole(1)),
     "allow-empty": ("allow_empty", "true or false", _kind(bool)),
+    "audit": ("audit", "true or false", _kind(bool)),
     "format": ("format", f"one of {', '.join(FORMATS)}", lambda value: value if value in FORMATS else None),
     "quiet": ("quiet", "a whole number from 0", _whole(0)),
     "verbose": ("verbose", "a whole number from 0", _whole(0)),

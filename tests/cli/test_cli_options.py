@@ -35,18 +35,30 @@ def test_the_defaults(tmp_path: Path) -> None:
 
 FLAGS = {
     "keyword": "a", "tag": ["t", "u"], "runs": "3", "seed": "4", "jobs": "5", "shard": "2/3", "max_failures": "6",
-    "allow_empty": True, "require_kernel": True, "output": ["r.json"], "format": "md", "quiet": 1, "verbose": 3,
+    "allow_empty": True, "audit": True, "require_kernel": True, "output": ["r.json"], "format": "md", "quiet": 1, "verbose": 3,
 }  # fmt: skip
 VARIABLES = {
     "INVCHECK_KEYWORD": "a", "INVCHECK_TAG": "t u", "INVCHECK_RUNS": "3", "INVCHECK_SEED": "4", "INVCHECK_JOBS": "5",
-    "INVCHECK_SHARD": "2/3", "INVCHECK_MAX_FAILURES": "6", "INVCHECK_ALLOW_EMPTY": "yes", "INVCHECK_REQUIRE_KERNEL": "1",
+    "INVCHECK_SHARD": "2/3", "INVCHECK_MAX_FAILURES": "6", "INVCHECK_ALLOW_EMPTY": "yes", "INVCHECK_AUDIT": "1",
+    "INVCHECK_REQUIRE_KERNEL": "1",
     "INVCHECK_OUTPUT": "r.json", "INVCHECK_FORMAT": "md", "INVCHECK_QUIET": "1", "INVCHECK_VERBOSE": "3",
 }  # fmt: skip
 
 
 def wanted(root: Path) -> options.Asked:
     run = RunOptions(
-        root, (), "a", ("t", "u"), runs=3, seed=4, jobs=5, shard=(2, 3), fail_fast_after=6, allow_empty=True, require_kernel=True
+        root,
+        (),
+        "a",
+        ("t", "u"),
+        runs=3,
+        seed=4,
+        jobs=5,
+        shard=(2, 3),
+        fail_fast_after=6,
+        allow_empty=True,
+        audit=True,
+        require_kernel=True,
     )
     return options.Asked(run, (root / "r.json",), "md", 2)
 
@@ -165,6 +177,7 @@ seed = 4
 jobs = 5
 max-failures = 6
 allow-empty = true
+audit = true
 gate.require = "kernel"
 output = ["r.json"]
 format = "md"

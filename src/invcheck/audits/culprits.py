@@ -54,7 +54,9 @@ class _Course:
         differ = [name for name in {*mine, *its} if mine.get(name) != its.get(name)]
         above = self.frames.get(parent) if parent is not None else None
         if kind == "call":
-            frame = self.frames.setdefault(number, _Frame(file, line))
+            frame = _Frame(file, line)
+            if number >= 0:
+                frame = self.frames.setdefault(number, frame)
             if differ:
                 source = _NOBODY if above is None else self.blamed(above, asked)
                 source = source or self.enter((file, line) if above is None else (above.file, asked))

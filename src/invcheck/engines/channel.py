@@ -35,14 +35,15 @@ _CLOSED = InvcheckError(
 )  # fmt: skip
 
 
-def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> None:
+def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = (), first: Callable[[Json], None] | None = None) -> None:
     """Handle tasks until the supervisor closes the channel; ``task["do"]`` names the handler.
 
     A handler gets the task and a function that emits progress; what it returns is the task's ``done``. What it raises
     becomes ``failed``; SystemExit ends the worker. Tasks named in ``apart`` are each handled in a forked child, so that
     none sees what another left behind; where user code has started threads, which a fork would lose, one is handled here,
     and the worker says that it is spent. What such a child answers is ``held`` until the worker says that it came to its
-    end. InvcheckError in a process that is no worker.
+    end. ``first`` is called with each task before, in this process, so that all children have what it did; it raises nothing.
+    InvcheckError in a process that is no worker.
     """
     from invcheck.engines import stuck  # noqa: PLC0415  # the supervisor may import this module for its names alone
 
@@ -72,6 +73,8 @@ def serve(handlers: Mapping[str, Handler], *, apart: Container[str] = ()) -> Non
     os.set_blocking(answered[0], False)
     for line in lines(channel.tasks):
         task = unpacked(line)
+        if first is not None:
+            first(task)
         if task["do"] in apart and not other_threads():
             told = _in_child(partial(handle, task), answered, listen)
             network.skip()

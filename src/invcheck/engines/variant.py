@@ -21,14 +21,14 @@ class Variant:
     allow: tuple[str, ...] = ()
     environ: tuple[tuple[str, str | None], ...] = ()
     folder: str | None = None
-    copy: int = 0
+    copy: str = ""
 
     @classmethod
     def of(cls, task: Json) -> Variant:
         """Give the variant that a task asks for: its ``allow``, and of its ``flips`` the ``environ``, the ``cwd`` and the ``copy``."""
         flips = task.get("flips") or {}
         environ = tuple(sorted((flips.get("environ") or {}).items()))
-        return cls(tuple(sorted(task.get("allow") or ())), environ, flips.get("cwd"), flips.get("copy", 0))
+        return cls(tuple(sorted(task.get("allow") or ())), environ, flips.get("cwd"), flips.get("copy", ""))
 
     def applied(self, environ: Mapping[str, str]) -> dict[str, str]:
         """Give an environment with this variant's variables.

@@ -47,7 +47,7 @@ def task(axes: Mapping[Axis, int], *, folder: str, languages: tuple[str, str], c
     """Give what a task's ``flips`` say: ``axes`` with the number of the way each goes, from 0; all others stay.
 
     ``folder`` holds what the project holds, and is where the app runs while that axis is flipped. ``languages`` are those of
-    `languages`. Tasks of different ``copy`` get workers of their own, also where they are the same otherwise.
+    `languages`. What modules can see while they are imported, and each ``copy``, has workers of its own.
     """
     environ: dict[str, str] = {}
     if Axis.ZONE in axes:
@@ -59,7 +59,9 @@ def task(axes: Mapping[Axis, int], *, folder: str, languages: tuple[str, str], c
         environ |= {"LANG": spoken, "LC_ALL": spoken, "LANGUAGE": spoken.partition("_")[0].lower()}
     inside = {axis.value: way for axis, way in axes.items() if axis not in (Axis.ZONE, Axis.HASH, Axis.LOCALE, Axis.FOLDER)}
     cwd = folder if Axis.FOLDER in axes else None
-    return {"environ": environ, "cwd": cwd, "copy": copy, "axes": inside, "trace": traced}
+    seen = [f"{axis} {inside[axis]}" for axis in (Axis.LISTING, Axis.PROCESS) if axis in inside]
+    own = ", ".join([str(copy), *seen, *(["traced"] if traced else [])])
+    return {"environ": environ, "cwd": cwd, "copy": own, "axes": inside, "trace": traced}
 
 
 def languages() -> tuple[str, str]:
@@ -86,6 +88,14 @@ def _speaks(name: str) -> bool:
 
 
 @contextmanager
+def around(flips: Json) -> Iterator[None]:
+    """Let modules be imported as ``flips`` say, as far as that is no matter of trials: folders, and the number of the process."""
+    ways = flips["axes"]
+    with listing.ordered(ways.get(Axis.LISTING)), pids.numbered(ways.get(Axis.PROCESS)):
+        yield
+
+
+@contextmanager
 def applied(flips: Json) -> Iterator[None]:
     """Let trials run as ``flips`` say, which `task` made, until the block is left.
 
@@ -97,8 +107,7 @@ def applied(flips: Json) -> Iterator[None]:
             wall, monotonic = _CLOCKS[ways[Axis.CLOCK]]
             stack.enter_context(clock.shifted(wall * _SECOND, monotonic * _SECOND))
         stack.enter_context(chance.salted(ways.get(Axis.RANDOM), ways.get(Axis.ENTROPY)))
-        stack.enter_context(listing.ordered(ways.get(Axis.LISTING)))
-        stack.enter_context(pids.numbered(ways.get(Axis.PROCESS)))
+        stack.enter_context(around(flips))
         if Axis.SCHEDULE in ways:
             stack.enter_context(waiters.renumbered(_MASKS[ways[Axis.SCHEDULE]]))
         yield

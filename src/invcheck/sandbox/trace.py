@@ -22,6 +22,7 @@ MOST = 20_000
 """Steps that are taken down; what comes later is not."""
 
 _NODES, _DEPTH = 400, 5  # of one value
+_PLAIN = frozenset({str, bytes, int, float, list, tuple, dict, set, frozenset})
 _Trace = Callable[[FrameType, str, Any], Any]
 
 
@@ -30,7 +31,8 @@ class Steps:
 
     A step is ``[frame, parent, parent's line, file, line, kind, module, {name: mark}]``: frames are numbered as they begin, the
     parent is None where no code of the project's called; the kind is "call", "line" or "return", whose value has the name "";
-    ``module`` says whether it is a module's own code.
+    ``module`` says whether it is a module's own code. What is handed to a function that is not the
+    project's is a call of the frame -1.
     """
 
     def __init__(self, clean: Callable[[str], str] = str) -> None:
@@ -42,7 +44,11 @@ class Steps:
 
     def begin(self, frame: FrameType, event: str, _argument: Any) -> _Trace | None:
         """Hear of a call; `sys.settrace` calls this."""
-        if event != "call" or len(self.taken) >= MOST or ambient.relative(frame.f_code.co_filename) is None:
+        if event != "call" or len(self.taken) >= MOST:
+            return None
+        if ambient.relative(frame.f_code.co_filename) is None:
+            if frame.f_back in self._frames:
+                self._handed(frame, self._frames[frame.f_back])
             return None
         number = self._frames.setdefault(frame, len(self._frames))
         self._lines[number] = frame.f_lineno
@@ -59,6 +65,14 @@ class Steps:
             self._take(frame, number, event, changed)
             self._lines[number] = frame.f_lineno
         return self.go_on if len(self.taken) < MOST else None
+
+    def _handed(self, frame: FrameType, parent: int) -> None:
+        """Take down what the project hands to somebody else's function, as far as it is plain."""
+        values = {name: mark(value, self._clean) for name, value in list(frame.f_locals.items()) if type(value) in _PLAIN}
+        if values and frame.f_back is not None:
+            file = ambient.relative(frame.f_back.f_code.co_filename)
+            line = frame.f_back.f_lineno
+            self.taken.append([-1, parent, line, file, line, "call", False, values])
 
     def _take(self, frame: FrameType, number: int, kind: str, changed: Mapping[str, int]) -> None:
         above = frame.f_back
