@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invcheck.gate import attempts, names, policy, seccomp, syscalls, watch, world
+from invcheck.gate import attempts, callers, names, policy, seccomp, syscalls, world
 from invcheck.gate.attempts import Attempt
 from invcheck.gate.policy import Inside, judge
 from invcheck.gate.seccomp import Request
@@ -199,6 +199,7 @@ def test_whoever_is_gone_is_told_nothing_of() -> None:
     assert (world.catches(gone, 40), world.pending(gone, 40), world.inode(gone, 0)) == (False, False, b"")
     assert (world.whole(gone, "x"), world.ports(gone, 80), world.paths(gone, "/x")) == ("/x", {}, set())
     assert not seccomp.datagrams(NUMBERS, gone, 0)
+    assert world._links(str(gone)) == set()
 
 
 def test_what_a_socket_is_can_be_asked() -> None:
@@ -258,4 +259,27 @@ def test_what_is_no_query_is_left_alone(raw: bytes) -> None:
 )
 def test_a_command_line_is_spoken_plainly(line: bytes, words: str) -> None:
     """The program without its folder, at most 80 characters, nothing that a terminal acts on."""
-    assert watch.spoken(line) == words
+    assert callers.spoken(line) == words
+
+
+@pytest.mark.parametrize(
+    ("thread", "mapped", "library"),
+    [
+        ("MainThread", b"7f00 r-xp /v/site-packages/pycurl.cpython-311.so\n", "pycurl"),
+        ("MainThread", b"/v/uvloop/loop.so\n", "uvloop"),
+        ("MainThread", b"/v/psycopg_binary/_psycopg.so\n/v/psycopg_binary.libs/libpq-1.so.5\n", "psycopg"),
+        ("MainThread", b"/v/uvloop/loop.so\n/v/grpc/_cython/cygrpc.so\n", None),
+        ("event_engine", b"/v/uvloop/loop.so\n/v/grpc/_cython/cygrpc.so\n", "grpcio"),
+        ("ZMQbg/IO/N", b"", "pyzmq"),
+        ("MainThread", b"/lib/libc.so.6\n", None),
+    ],
+)
+def test_a_library_is_named_where_it_can_only_be_that_one(thread: str, mapped: bytes, library: str | None) -> None:
+    """Its threads say so, or nothing else is loaded that dials by itself."""
+    assert callers.library(thread, mapped) == library
+
+
+def test_a_program_without_a_command_line_is_called_as_its_thread() -> None:
+    """A process may overwrite its own."""
+    assert callers.program(b"/usr/bin/curl\0-s\0", "x") == "curl"
+    assert callers.program(b"", "curl") == "curl"

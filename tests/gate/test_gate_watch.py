@@ -10,6 +10,7 @@ import shutil
 import socket
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,8 +48,8 @@ class Ran:
         return [each["wanted"] for each in self.notes]
 
 
-def run(argv: list[str], tier: Tier, temp: Path, *, rounds: int = 1 << 30, **options: Any) -> Ran:
-    """Run a program in a cell until it is over, or so many rounds of the supervisor's, and answer what it attempts."""
+def run(argv: list[str], tier: Tier, temp: Path, **options: Any) -> Ran:
+    """Run a program in a cell until it is over, and answer what it attempts."""
     notes, sites = notes_file(), notes_file()
     life, kept = os.pipe()
     null = os.open(os.devnull, os.O_RDWR)
@@ -56,9 +57,7 @@ def run(argv: list[str], tier: Tier, temp: Path, *, rounds: int = 1 << 30, **opt
     program = cell.Program(argv, environ, str(temp), str(temp), life, notes, sites, keep=(sites,), stdio=(null, null, null))
     running = cell.Cell(program, cell.walls(tier, seen=[str(temp), sys.prefix, sys.base_prefix, *sys.path], **options))
     try:
-        over = None
-        while rounds and (over := running.over()) is None:
-            rounds -= 1
+        while (over := running.over()) is None:
             poller = poll()
             for descriptor in (running.process, *running.descriptors()):
                 poller.register(descriptor, 1)
@@ -70,7 +69,7 @@ def run(argv: list[str], tier: Tier, temp: Path, *, rounds: int = 1 << 30, **opt
         found = noted(notes)[0]
         for descriptor in (notes, sites, life, kept, null):
             os.close(descriptor)
-    return Ran(over or "", found, said)
+    return Ran(over, found, said)
 
 
 def python(text: str, tier: Tier, temp: Path, **options: Any) -> Ran:
@@ -263,10 +262,90 @@ def test_sockets_that_send_by_other_calls_are_refused(tier: Tier, tmp_path: Path
     assert (ran.over, ran.wanted) == ("exit 0", [])
 
 
-def test_who_dials_without_end_leaves_time_for_others(tmp_path: Path) -> None:
+@contextmanager
+def watching(monkeypatch: pytest.MonkeyPatch, *requests: seccomp.Request | None, **options: Any) -> Iterator[tuple[watch.Watch, int]]:
+    """A watch whose listener is always ready and gives these requests, the last one for ever, and what it has answered."""
+    given = list(requests)
+    heard, ready = os.pipe()
+    notes, sites = notes_file(), notes_file()
+    os.write(ready, b"x")
+    monkeypatch.setattr(seccomp, "receive", lambda _listener: given.pop(0) if len(given) > 1 else given[0])
+    made = watch.Watch(heard, options.pop("sink", None), notes, sites, session=os.getpid(), command=b"", **options)
+    try:
+        yield made, notes
+    finally:
+        made.close()
+        assert made.descriptors() == []
+        for descriptor in (ready, notes, sites):
+            os.close(descriptor)
+
+
+def test_who_dials_without_end_leaves_time_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """The supervisor has more to do than to answer one program: it can still end it."""
-    text = "while True: socket.socket(socket.AF_UNIX).connect_ex('/dev/log')"
-    assert len(python(text, Tier.K1, tmp_path, rounds=3).wanted) <= 3 * 64
+    heard = Counter[str]()
+    with watching(monkeypatch, None) as (made, notes):
+        monkeypatch.setattr(seccomp, "receive", lambda _listener: heard.update("x") if heard.total() < 1_000 else pytest.fail("for ever"))
+        made.attend()
+        assert noted(notes)[0] == []
+    assert heard.total() == 64
+
+
+def test_what_was_read_of_whoever_is_gone_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number may be another's by then (seccomp_unotify(2)): killed while its call is in hand, it is neither noted nor answered."""
+    attempted = watch.attempted
+
+    def dies(request: seccomp.Request, numbers: Any) -> Any:
+        os.kill(request.thread, 9)
+        while Path(f"/proc/{request.thread}/comm").exists():
+            poll().poll(1)
+        return attempted(request, numbers)
+
+    monkeypatch.setattr(watch, "attempted", dies)
+    ran = python("socket.socket().connect_ex(('192.0.2.1', 1))", Tier.K1, tmp_path)
+    assert (ran.over, ran.wanted) == ("signal 9 (SIGKILL)", [])
+
+
+def test_another_descriptor_hears_of_no_calls() -> None:
+    """25 is ENOTTY: only who is gone is no error."""
+    with pytest.raises(OSError, match="25"):
+        seccomp.waits(0, seccomp.Request(1, 1, 1, ()))
+
+
+def test_no_watch_without_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor that we do not know has no filter, so there is nothing to hear."""
+    monkeypatch.setattr(seccomp, "numbers", lambda: None)
+    with pytest.raises(OSError, match="no filter is known"):
+        watch.Watch(0, None, 0, 0, session=1, command=b"")
+
+
+@watched
+def test_a_connection_to_nobody_is_the_kernels_business(tier: Tier, tmp_path: Path) -> None:
+    """An address without a path (22 is EINVAL), and one that dissolves what was connected."""
+    text = (
+        "one = socket.socket(socket.AF_UNIX)\n"
+        "assert (libc.connect(one.fileno(), b'\\1\\0', 2), ctypes.get_errno()) == (-1, 22)\n"
+        "two = socket.socket(type=2); assert libc.connect(two.fileno(), bytes(16), 16) == 0"
+    )
+    ran = python(text, tier, tmp_path)
+    assert (ran.over, ran.wanted) == ("exit 0", [])
+
+
+def test_many_may_ask_for_names_and_no_noise_is_one(tmp_path: Path) -> None:
+    """More threads than are kept in mind: the last one is told; bytes that are no query are left alone."""
+    text = (
+        "import threading\n"
+        "def run():\n"
+        "  sock = socket.socket(type=2); sock.connect(('127.0.0.1', 53)); held.append(sock)\n"
+        "held, go = [], threading.Event()\n"
+        "many = [threading.Thread(target=lambda: (run(), go.wait())) for _ in range(70)]\n"
+        "for each in many: each.start()\n"
+        "while len(held) < 70: pass\n"
+        "run(); held[-1].send(b'noise')\n"
+        "held[-1].send(bytes.fromhex('123401000001000000000000') + b'\\1a\\4test\\0\\0\\1\\0\\1'); assert held[-1].recv(512)[3] & 15 == 3\n"
+        "go.set()"
+    )
+    ran = python(text, Tier.K1, tmp_path)
+    assert (ran.over, [(each["wanted"], each["thread"]) for each in ran.notes]) == ("exit 0", [("a.test", "MainThread")])
 
 
 def test_a_thread_that_puts_signals_off_is_not_asked(tmp_path: Path) -> None:

@@ -11,10 +11,9 @@ import os
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import PurePath
 from select import poll
 
-from invcheck.gate import names, seccomp, world
+from invcheck.gate import callers, names, seccomp, world
 from invcheck.gate.attempts import UNREADABLE, Attempt, attempted
 from invcheck.gate.confinement import SEARCH
 from invcheck.gate.policy import PASSES, Inside, judge
@@ -30,19 +29,8 @@ _PATIENCE, _LONG = 200, 2_000  # milliseconds for a thread to say where it stand
 _AT_ONCE = 64  # calls answered before others have their turn
 _LOOKERS = 64  # sockets that may still ask for names
 _BLOCK = b"Stack ("
-_LONGEST = 80  # characters of a command line
 _DATAGRAM = 4_096
 _NOWHERE = b"Stack (none)\n"
-_LIBRARIES = {
-    b"/pycurl": "pycurl",
-    b"/uvloop/": "uvloop",
-    b"cygrpc": "grpcio",
-    b"/psycopg": "psycopg",
-    b"libpq": "psycopg",
-    b"/zmq/": "pyzmq",
-    b"/pymongo/": "pymongo",
-}
-"""Libraries that dial by themselves, by what their files are called."""
 
 
 class Watch:
@@ -189,23 +177,14 @@ class Watch:
         self._dumped[key] += 1
         dump = own and self._killable and self._dumped[key] <= _DUMPS and world.catches(request.thread, SITE_SIGNAL)
         comm = world.thread_name(request.thread)
+        via = callers.library(comm, world.mapped(process)) if own else callers.program(line, comm)
         thread = "MainThread" if own and process == request.thread else comm
         return {
-            "kernel": True, "wanted": wanted, "host": host, "port": port, "via": self._via(process, line, comm, own=own),
-            "where": None, "line": None, "thread": thread, "command": None if own else spoken(line), "count": 1,
+            "kernel": True, "wanted": wanted, "host": host, "port": port, "via": via,
+            "where": None, "line": None, "thread": thread, "command": None if own else callers.spoken(line), "count": 1,
             "process": process, "tid": world.own_number(request.thread), "dump": dump,
             "loopback": attempt.loopback and name is None,
         }  # fmt: skip
-
-    @staticmethod
-    def _via(process: int, line: bytes, comm: str, *, own: bool) -> str | None:
-        if not own:
-            return PurePath(os.fsdecode(line.split(b"\0")[0])).name or comm
-        if comm.startswith("event_engine"):
-            return "grpcio"
-        maps = world.mapped(process)
-        loaded = {name for part, name in _LIBRARIES.items() if part in maps}
-        return loaded.pop() if len(loaded) == 1 else None
 
     def _note(self, note: dict[str, Json], request: Request) -> int:
         """Write a note, and ask the thread where it stands if the note says so; give how much was said before."""
@@ -268,15 +247,3 @@ class Watch:
         sockets = world.ports(lookers[0][0].thread, port)
         own = (each for each in lookers if world.inode(each[0].thread, each[0].arguments[0] & 0xFFFF_FFFF) in sockets)
         return next(own, lookers[0])
-
-
-def spoken(line: bytes) -> str:
-    """Give a command line in words: the program without its folder, no sign that a terminal acts on.
-
-    >>> spoken(b"/usr/bin/curl\\0-sS\\0http://x\\0")
-    'curl -sS http://x'
-    """
-    program, *arguments = os.fsdecode(line).rstrip("\0").split("\0")
-    words = " ".join((PurePath(program).name, *arguments))
-    plain = "".join(sign if sign.isprintable() else " " for sign in words)
-    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"
