@@ -289,6 +289,42 @@ def test_a_daemon_of_the_app_ends_with_its_case(tmp_path: Path) -> None:
     assert not _running("1234568")
 
 
+WORKING = """
+    import os
+    import socket
+    import time
+
+
+    def answer(how):
+        heard, says = os.pipe()
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+            os.write(says, b"up")
+            if how == "dials":
+                try:
+                    socket.create_connection(("models.example.invalid", 443))
+                except BaseException:
+                    os._exit(0)
+            while how == "works":
+                pass
+            time.sleep(7654322)
+        os.wait()
+        os.read(heard, 2)
+        return how
+"""
+
+
+def test_what_a_daemon_does_belongs_to_the_case(tmp_path: Path) -> None:
+    """One that dials is a breach although nobody waits for it; one that works on is no verdict; one that rests is nobody's fault."""
+    shop = Shop(tmp_path)
+    shop.write({"shop.py": WORKING, "checks/hurt.yaml": _checks("dials", "works", "rests")})
+    seen = shop.told()
+    assert [seen.codes(f"hurt[{how}]") for how in ("dials", "works", "rests")] == [["NETWORK"], ["CHILDREN_LEFT"], []]
+    assert seen.one("hurt[dials]")["got"] == "models.example.invalid:443"
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_nothing_is_left_whoever_ends_the_run(number: signal.Signals, jobs: str, tmp_path: Path) -> None:

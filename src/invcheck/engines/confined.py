@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Self
 
-from invcheck.engines.limits import Limits, Meter
+from invcheck.engines.limits import Kind, Limits, Meter
 from invcheck.engines.variant import PLAIN, Variant
 from invcheck.engines.worker import Worker
 from invcheck.errors import InvcheckError, Refused
@@ -219,7 +219,7 @@ class Pool:
         elif worker.task is not None and _now() - worker.since >= self._cap:
             last = {"capped": self._cap, "where": worker.standing(), "breaches": worker.breaches()}
         elif worker.task is not None and (used := self._meters[worker].look(worker.trial, _now())):
-            where = worker.standing()
+            where = worker.standing(soon=used is Kind.MEMORY)  # it goes on to take more
             last = {"used": used, "words": self._limits.words(used), "where": where, "breaches": worker.breaches()}
         if last is not None:
             unfinished = worker.task is not None

@@ -140,9 +140,9 @@ class Worker:
         """Give what looks at how much the worker and everything it started use."""
         return Meter(self.cell.keeper, limits, now)
 
-    def standing(self) -> str | None:
-        """Ask a stuck worker where in the project it stands; None when it does not answer in two seconds."""
-        return stuck.ask(self.pid, self._frames, self._root)
+    def standing(self, *, soon: bool = False) -> str | None:
+        """Ask a stuck worker where in the project it stands; None when it does not answer in two seconds, or ``soon``."""
+        return stuck.ask(self.pid, self._frames, self._root, soon=soon)
 
     def dismiss(self) -> None:
         """Let an idle worker end by itself: there are no more tasks."""

@@ -10,6 +10,7 @@ import os
 
 from invcheck.record import Record
 from invcheck.sandbox import clock, network
+from invcheck.sandbox.inherited import inherited
 from invcheck.vocabulary import Finding, Verdict
 
 PATIENCE = 2.0
@@ -20,7 +21,7 @@ _LOOK = 0.002
 _rested: dict[int, int] = {}
 
 # held on to, since an app may replace them, as a fake file system does
-_list, _open = os.listdir, open
+_list, _open, _parent, _process = os.listdir, open, os.getppid, os.getpid
 
 
 def settle(record: Record) -> None:
@@ -48,11 +49,19 @@ def _left() -> dict[int, int]:
     tasks = _list("/proc/self/task") if own else ()  # other systems tell nothing of them
     children = {int(child) for task in tasks for child in _read(f"self/task/{task}/children").split()}
     left = {}
-    for child in children - network.ours:
+    for child in (children | _adopted(own)) - network.ours:
         fields = _read(f"{child}/stat").rpartition(b")")[2].split()
         if fields and fields[0] not in (b"Z", b"X") and _read(f"{child}/cmdline") == own:
             left[child] = int(fields[11]) + int(fields[12])
     return left
+
+
+def _adopted(own: bytes) -> set[int]:
+    """Give what has left this process and come to the worker, which gets all orphans, where a case runs in a child of it."""
+    parent = _parent()
+    if inherited() is None or _read(f"{parent}/cmdline") != own:
+        return set()
+    return {int(child) for child in _read(f"{parent}/task/{parent}/children").split()} - {_process()}
 
 
 def _read(name: str) -> bytes:
