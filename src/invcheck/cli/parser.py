@@ -8,6 +8,7 @@ import typer
 
 from invcheck import __version__
 from invcheck.cli import console
+from invcheck.cli.doctor import doctor
 from invcheck.cli.flags import TWINS
 from invcheck.cli.list import list_cases
 from invcheck.cli.merge import merge
@@ -30,6 +31,7 @@ app.command(epilog=TWINS)(run)
 app.command("list", epilog=TWINS)(list_cases)
 app.command(epilog=TWINS)(merge)
 app.command(epilog=TWINS)(serve)
+app.command()(doctor)
 app.command()(schema)
 
 
