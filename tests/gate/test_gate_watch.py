@@ -222,6 +222,21 @@ def test_an_allowed_path_is_allowed_by_every_name_it_has(tier: Tier, tmp_path: P
             assert (ran.over, ran.wanted) == ("exit 0", [])
 
 
+def test_connections_that_linger_take_no_path_from_who_serves_it(tmp_path: Path) -> None:
+    """What was accepted bears the path as well, and nobody holds it while it waits to be closed."""
+    (tmp_path / "own").mkdir()
+    where = str(tmp_path / "served")
+    text = (
+        f"one = socket.socket(socket.AF_UNIX); one.bind({where!r}); one.listen()\n"
+        f"kept = [socket.socket(socket.AF_UNIX) for _ in range(3)]\n"
+        f"for each in kept: each.connect({where!r})\n"  # nobody accepts them, so no process holds what is to be accepted
+        f"names = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); names.bind({where + '2'!r})\n"
+        f"socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', {where + '2'!r})"
+    )
+    ran = python(text, Tier.K2, tmp_path / "own")
+    assert (ran.over, ran.wanted) == ("exit 0", [])
+
+
 def test_a_port_that_another_serves_as_well_is_not_its_own(tmp_path: Path) -> None:
     """Without a network of its own: a datagram socket at the same number opens no way to a database beside it."""
     with socket.create_server(("127.0.0.1", 0)) as judge:
@@ -288,6 +303,30 @@ def test_who_dials_without_end_leaves_time_for_others(monkeypatch: pytest.Monkey
         made.attend()
         assert noted(notes)[0] == []
     assert heard.total() == 64
+
+
+def test_who_asks_for_names_without_end_leaves_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 of 100 questions have their turn, the others the next time."""
+    sink = socket.socket(type=socket.SOCK_DGRAM)
+    sink.bind(("127.0.0.1", 0))
+    with socket.socket(type=socket.SOCK_DGRAM) as asks, watching(monkeypatch, None, sink=os.dup(sink.fileno())) as (made, _):
+        for _ in range(100):
+            asks.sendto(b"noise", sink.getsockname())
+        made.attend()
+        poller = poll()
+        poller.register(sink, 1)
+        left = []
+        while poller.poll(0):
+            left.append(sink.recv(9))
+    sink.close()
+    assert left == [b"noise"] * 36
+
+
+def test_a_thread_that_is_stopped_is_waited_for_no_longer_than_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who does not come to take a signal is answered for as well."""
+    monkeypatch.setattr(watch, "_LONG", 0)
+    text = FAULTS + "libc.connect(socket.socket().fileno(), address('192.0.2.1', 1), 16); os._exit(0)"
+    assert python(text, Tier.K1, tmp_path).sites.startswith("Stack (none)\n")
 
 
 def test_what_was_read_of_whoever_is_gone_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,7 +166,10 @@ class Cell:
             os._exit(_NO_EXEC)
 
     def _wall_in(self, walls: Walls, *, own_pids: bool) -> tuple[bytes, list[int]]:
-        """Put up the walls; give which descriptors the supervisor gets, a letter each: listener, sink, allowed ports in order."""
+        """Put up the walls; give which descriptors the supervisor gets, a letter each.
+
+        They are: allowed ports in order (P), the sink (S), a socket to ask about ports (D), the listener (L, l).
+        """
         letters, handed = b"", list[int]()
         if walls.unshare is not None:
             if own_pids:
@@ -176,6 +179,9 @@ class Cell:
             with suppress(OSError):  # somebody whose user may not bind it has no names told, and no way out either
                 sink = handover.bound(*confinement.SINK)
                 letters, handed = letters + b"S", [*handed, sink]
+            asks = handover.asking() if walls.notifies else None
+            if asks is not None:
+                letters, handed = letters + b"D", [*handed, asks]
             confinement.cover(walls.seen, walls.unix)
             confinement.resolve_here(self._resolver)
         if walls.numbers is not None:
@@ -192,6 +198,7 @@ class Cell:
         ports = [descriptor for letter, descriptor in given if letter == ord("P")]
         sink = next((descriptor for letter, descriptor in given if letter == ord("S")), None)
         listener = next((descriptor for letter, descriptor in given if letter in b"Ll"), None)
+        asked = next((descriptor for letter, descriptor in given if letter == ord("D")), None)
         if listener is not None and _heard(listener):
             from invcheck.gate.watch import Watch  # noqa: PLC0415  # not before there is a cell
 
@@ -200,6 +207,7 @@ class Cell:
                 sink,
                 program.notes,
                 program.sites,
+                asked=asked if walls.alone else handover.asking(),
                 session=self.pid,
                 temp=program.temp,
                 allow=walls.allow,
@@ -207,8 +215,10 @@ class Cell:
                 killable=b"L" in letters,
                 command=b"".join(os.fsencode(each) + b"\0" for each in program.argv),
             )
-        elif sink is not None:
-            os.close(sink)
+        else:
+            for descriptor in (sink, asked):
+                if descriptor is not None:
+                    os.close(descriptor)
         if ports:
             self._relay = _carrying([(descriptor, handover.place(descriptor)) for descriptor in ports], program.notes)
             for descriptor in ports:

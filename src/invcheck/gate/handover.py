@@ -17,6 +17,9 @@ from invcheck.gate.filters import HANDING
 if TYPE_CHECKING:
     from invcheck.allowance import Tcp
 
+DIAGNOSES = 4
+"""NETLINK_SOCK_DIAG: the protocol by which the kernel tells of sockets."""
+
 _AT_ONCE = 1 << 10  # connections that may wait at a listener of what is allowed
 _CREDENTIALS, _PASS_CREDENTIALS = 2, 16  # socket(7), unix(7); Python has no name for either
 
@@ -69,6 +72,14 @@ def place(descriptor: int) -> Tcp:
     host, port, *_ = made.getsockname()
     made.detach()
     return Tcp(host, port)
+
+
+def asking() -> int | None:
+    """Give a socket that can be asked which sockets there are in this network; None where the kernel has none."""
+    try:
+        return int(_socket.socket(_socket.AF_NETLINK, _socket.SOCK_RAW, DIAGNOSES).detach())
+    except OSError:
+        return None
 
 
 def bound(host: str, port: int) -> int:

@@ -18,6 +18,7 @@ from invcheck.gate.attempts import UNREADABLE, Attempt, attempted
 from invcheck.gate.confinement import SEARCH
 from invcheck.gate.policy import PASSES, Inside, judge
 from invcheck.gate.seccomp import Request
+from invcheck.gate.serving import Serving
 from invcheck.vocabulary import Json
 
 SITE_SIGNAL = 40
@@ -38,7 +39,7 @@ class Watch:
 
     ``session`` is the process that leads it, ``command`` its command line as the kernel has it, ``allow`` what it may reach
     and ``temp`` its own folder; ``alone`` says that it has a network of its own, ``killable`` that a thread that waits takes
-    signals after the verdict only.
+    signals after the verdict only. ``asked`` is a netlink socket of its network that tells who serves a port.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Watch:
         *,
         session: int,
         command: bytes,
+        asked: int | None = None,
         allow: tuple[str, ...] = (),
         temp: str = "/nowhere",
         alone: bool = True,
@@ -60,11 +62,13 @@ class Watch:
             raise OSError(0, "no filter is known for this processor")
         self._numbers = known
         self._listener: int | None = listener
+        self._calls = listener  # the same, while it is open
         self._sink, self._notes, self._sites = sink, notes, sites
         self._session, self._command, self._temp = session, command, os.path.realpath(temp)
         paths = (each.removeprefix("unix:") for each in allow if each.startswith("unix:"))
         self._allow = {*allow, *(f"unix:{os.path.realpath(path)}" for path in paths)}
         self._alone, self._killable = alone, killable
+        self._serving = Serving(asked)
         self._dumped: Counter[tuple[int, str]] = Counter()
         self._looking: dict[int, tuple[Request, Attempt, set[str]]] = {}
 
@@ -77,6 +81,7 @@ class Watch:
         for descriptor in self.descriptors():
             os.close(descriptor)
         self._listener = self._sink = None
+        self._serving.close()
 
     def attend(self) -> None:
         """Answer what waits now, but not for ever: who dials in a loop leaves time for others."""
@@ -102,11 +107,11 @@ class Watch:
         return bool(events)
 
     def _hear(self) -> None:
-        request = seccomp.receive(self._listener) if self._listener is not None else None
+        request = seccomp.receive(self._calls)
         if request is None:
             return
         attempts = attempted(request, self._numbers)
-        if self._listener is None or not seccomp.waits(self._listener, request):
+        if not seccomp.waits(self._calls, request):
             return  # what was read may be another's
         for attempt in attempts:
             if self._is_lookup(attempt):
@@ -116,7 +121,7 @@ class Watch:
             if refusal != PASSES:
                 self._refuse(request, attempt, refusal, breach=breach)
                 return
-        self._answer(request, PASSES)
+        seccomp.answer(self._calls, request, PASSES)
 
     def _is_lookup(self, attempt: Attempt) -> bool:
         return self._sink is not None and attempt.loopback and attempt.port == 53  # noqa: PLR2004  # DNS
@@ -141,7 +146,7 @@ class Watch:
     def _serves(self, thread: int, attempt: Attempt) -> bool:
         """Say whether something inside the sandbox serves this address."""
         if attempt.port is not None:
-            served = world.ports(thread, attempt.port)
+            served = self._serving.ports(thread, attempt.port)
             met = {inode for inode, address in served.items() if world.meets(address, attempt.host)}
             serving = met or {*served}
         elif attempt.path:
@@ -155,16 +160,12 @@ class Watch:
 
     def _refuse(self, request: Request, attempt: Attempt, refusal: int, *, breach: bool) -> None:
         if not breach:
-            self._answer(request, refusal)
+            seccomp.answer(self._calls, request, refusal)
             return
         note = self._who(request, attempt)
         before = self._note(note, request)
-        self._answer(request, refusal)
+        seccomp.answer(self._calls, request, refusal)
         self._settle(note, request.thread, before)
-
-    def _answer(self, request: Request, refusal: int) -> None:
-        if self._listener is not None:
-            seccomp.answer(self._listener, request, refusal)
 
     def _who(self, request: Request, attempt: Attempt, name: str | None = None) -> dict[str, Json]:
         """Give the note of an attempt: what was wanted, and by whom; ``name`` is what it looks up."""
@@ -244,6 +245,6 @@ class Watch:
     def _looker(self, port: int) -> tuple[Request, Attempt, set[str]]:
         """Give who asks from a port: whose socket it is, else whoever was the last to connect."""
         lookers = list(reversed(self._looking.values()))
-        sockets = world.ports(lookers[0][0].thread, port)
+        sockets = self._serving.ports(lookers[0][0].thread, port)
         own = (each for each in lookers if world.inode(each[0].thread, each[0].arguments[0] & 0xFFFF_FFFF) in sockets)
         return next(own, lookers[0])

@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from sys import byteorder
 
 _LISTENING = b"0A"
+_ACCEPTS, _STREAM = 0x1_0000, b"0001"  # of /proc/net/unix: what was accepted bears the path too
 _LOOPBACK = {4: "127.0.0.1", 6: "::1"}
 
 
@@ -109,7 +110,8 @@ def paths(thread: int, path: str) -> set[bytes]:
     wanted, folder, found = path.replace("\0", "@") if path.startswith("\0") else path, whole(thread, ""), set()
     for line in read(f"{thread}/net/unix").splitlines()[1:]:
         row = line.split(None, 7)
-        name = os.fsdecode(row[7]) if len(row) == 8 else ""  # noqa: PLR2004  # one with a path
+        serves = len(row) == 8 and (int(row[3], 16) & _ACCEPTS or row[4] != _STREAM)  # noqa: PLR2004  # one with a path
+        name = os.fsdecode(row[7]) if serves else ""
         if name and wanted in (name, name if name.startswith("@") else os.path.realpath(os.path.join(folder, name))):  # noqa: PTH118  # another's folder
             found.add(row[6])
     return found
