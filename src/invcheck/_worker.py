@@ -131,7 +131,7 @@ def observe(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler ta
     from invcheck.audits import documents  # noqa: PLC0415  # only an audit pays for these
     from invcheck.sandbox import flips, trace  # noqa: PLC0415  # likewise
 
-    folders, asked = _folders(), task["flips"]
+    folders, asked = _folders(Path(task["root"])), task["flips"]
     ambient.install(str(folders.root), other=task["root"])
     steps = trace.Steps(folders.document)
     with flips.applied(asked), trace.traced(steps) if asked["trace"] else nullcontext():
@@ -161,8 +161,8 @@ def _belated(came: tuple[int, Finding | dict[str, Json]]) -> Finding:
     return replace(what if isinstance(what, Finding) else _wanted([what])[0], seed=seed)
 
 
-def _folders() -> Folders:
-    return Folders(Path.cwd(), Path(os.environ["TMPDIR"]), monotonic=clock.real_monotonic)
+def _folders(other: Path | None = None) -> Folders:
+    return Folders(Path.cwd(), Path(os.environ["TMPDIR"]), monotonic=clock.real_monotonic, other=other)
 
 
 def _check(task: Json) -> Check:

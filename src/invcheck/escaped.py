@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -20,7 +21,7 @@ def told(error: BaseException, folders: Folders, check_file: str | None) -> dict
     The message is kept only where the project's own code raised, or a double what it was given to raise; ``in_check`` marks
     an error of the check itself.
     """
-    frames = _frames(error.__traceback__, folders.root)
+    frames = _frames(error.__traceback__, folders.roots)
     innermost = frames[-1] if frames else None
     where = next((frame for frame in reversed(frames) if frame), None)
     module, _, name = f"{type(error).__module__}.{type(error).__qualname__}".rpartition(".")
@@ -71,13 +72,14 @@ def _ours(trace: TracebackType) -> bool:
     return f"{trace.tb_frame.f_globals.get('__name__')}.".startswith("invcheck.")
 
 
-def _frames(traceback: TracebackType | None, root: Path) -> list[tuple[str, str, int] | None]:
+def _frames(traceback: TracebackType | None, roots: Sequence[Path]) -> list[tuple[str, str, int] | None]:
     """The call chain, outermost first: (file, function, line) of project frames, None for all others."""
     frames: list[tuple[str, str, int] | None] = []
-    home = f"{root}/"
+    homes = [f"{root}/" for root in roots]
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        inside = code.co_filename.startswith(home) and "site-packages" not in code.co_filename and "/.venv/" not in code.co_filename
+        home = next((home for home in homes if code.co_filename.startswith(home)), "")
+        inside = bool(home) and "site-packages" not in code.co_filename and "/.venv/" not in code.co_filename
         if not _ours(traceback):  # what a double raises is raised, for the app, where it asked
             frames.append((code.co_filename[len(home) :], code.co_name, traceback.tb_lineno) if inside else None)
         traceback = traceback.tb_next

@@ -18,14 +18,17 @@ _TICK = 0.025
 class Folders:
     """The project's folder, the worker's temp folder (with a home beside it), and the interpreter's own.
 
+    ``other`` is where the project stands as well, for who runs in a folder that only holds the same.
+
     >>> folders = Folders(Path("/shop"), Path("/tmp/w/temp"))
     >>> folders.spelt("no /shop/a.txt, no /tmp/w/temp/trial/b, no http://x/shop/c"), folders.spelt("in /shop")
     ('no a.txt, no <tmp>/b, no http://x/shop/c', 'in .')
     """
 
-    def __init__(self, root: Path, tmp: Path, *, monotonic: Callable[[], float] | None = None) -> None:
+    def __init__(self, root: Path, tmp: Path, *, monotonic: Callable[[], float] | None = None, other: Path | None = None) -> None:
         self.root, self.tmp = root, tmp
         self.trial = tmp / "trial"
+        self.roots = (root,) if other in (None, root) else (root, other)
         self._monotonic = monotonic
         self._left: tuple[frozenset[str], list[int]] | None = None
         self._since, self._settled = 0.0, False
@@ -35,7 +38,8 @@ class Folders:
         self._mark = str(tmp.parent).encode("utf-8", "surrogatepass")  # as a pickle spells it
         python = "|".join(re.escape(prefix) for prefix in sorted({sys.prefix, sys.base_prefix}, key=len, reverse=True))
         self._python = re.compile(rf"(?<![\w.-])(?:{python})/lib/python3\.\d+(?![\w.-])")
-        self._root = re.compile(rf"(?<![\w.-]){re.escape(str(root))}(?:(/)(?=[\w.])|(?![\w.-]))")
+        stands = "|".join(re.escape(str(each)) for each in self.roots)
+        self._root = re.compile(rf"(?<![\w.-])(?:{stands})(?:(/)(?=[\w.])|(?![\w.-]))")
 
     def spelt(self, text: str) -> str:
         """Give a text for people without any of the folders: names in the project are relative to it."""
