@@ -107,7 +107,8 @@ def _told(note: dict[str, Json], where: str | None, line: int | None, *, via: st
         wanted = host = "this-host"  # the machine's name has no place in a result
     if port == _DNS:  # nor has its server of names
         wanted, host, port = reasons.LOOKUP, reasons.LOOKUP, None
-    said: dict[str, Json] = {name: note[name] for name in ("what", "why", "hint") if name in note}  # what the relay tells of an allowed port
+    # what the relay tells of an allowed port
+    said: dict[str, Json] = {name: note[name] for name in ("what", "why", "hint") if name in note}
     own: Mapping[str, Json] = said or reasons.reasons(host, port, loopback=note["loopback"], program=note["command"] is not None)
     return {
         "wanted": wanted, "host": host, "port": port, "via": via, "where": where or (None if said else ambient.OUTSIDE), "line": line,
