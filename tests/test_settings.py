@@ -18,6 +18,7 @@ jobs = 2
 tags = ["quick"]
 output = ["reports/run.jsonl"]
 trial-seconds = 5
+cpu-seconds = 2.5
 keyword = "refund"
 max-failures = 3
 allow-empty = true
@@ -28,6 +29,7 @@ verbose = 2
 
 [gate]
 require = "kernel"
+memory = "1.5GiB"
 keep-env = ["SHOP_SIGNING_KEY"]
 allow = ["unix:/run/shop.sock", "tcp:localhost:5432"]
 """
@@ -100,7 +102,8 @@ def test_both_files_hold_the_same_settings(tmp_path: Path, name: str) -> None:
     assert load(tmp_path) == Settings(
         ("checks", "more"), 20, 7, 2, ("quick",), ("reports/run.jsonl",), 5.0, "kernel", ("SHOP_SIGNING_KEY",),
         ("tcp:127.0.0.1:5432", "tcp:[::1]:5432", "unix:/run/shop.sock"),
-        keyword="refund", max_failures=3, allow_empty=True, audit=True, format="junit", quiet=1, verbose=2, file=name,
+        cpu_seconds=2.5, gate_memory=1_610_612_736, keyword="refund", max_failures=3, allow_empty=True,
+        audit=True, format="junit", quiet=1, verbose=2, file=name,
     )  # fmt: skip
 
 
@@ -134,6 +137,11 @@ def test_two_files_with_settings_are_refused(tmp_path: Path) -> None:
         ("paths = [1]\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("trial-seconds = 0\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("trial-seconds = inf\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("cpu-seconds = -1\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("gate.memory = 2\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("gate.memory = '2GB'\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("gate.memory = '127MiB'\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
+        ("[gate]\nmemory = 'much'\n", "WRONG_TYPE", "invcheck.toml:2:1", None),
         ("keyword = 1\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("max-failures = 0\n", "WRONG_TYPE", "invcheck.toml:1:1", None),
         ("allow-empty = 1\n", "WRONG_TYPE", "invcheck.toml:1:1", None),

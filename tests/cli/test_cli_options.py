@@ -157,12 +157,22 @@ def test_a_misspelt_variable_is_told_what_it_may_have_meant(tmp_path: Path, name
 def test_settings_stand_under_flags_and_variables(tmp_path: Path) -> None:
     """A project's own values hold where nobody says anything else; its files are relative to it."""
     (tmp_path / "invcheck.toml").write_text(
-        'paths = ["own"]\nruns = 2\nseed = 3\njobs = 4\ntags = ["t"]\noutput = ["r.json"]\ntrial-seconds = 5\n'
-        '[gate]\nrequire = "kernel"\nkeep-env = ["SHOP_KEY"]\n'
+        'paths = ["own"]\nruns = 2\nseed = 3\njobs = 4\ntags = ["t"]\noutput = ["r.json"]\ntrial-seconds = 5\ncpu-seconds = 2\n'
+        '[gate]\nrequire = "kernel"\nmemory = "512MiB"\nkeep-env = ["SHOP_KEY"]\n'
     )
     (tmp_path / "below").mkdir()
     run = RunOptions(
-        tmp_path, ("own",), tags=("t",), runs=2, seed=3, jobs=4, require_kernel=True, trial_seconds=5.0, keep_env=("SHOP_KEY",)
+        tmp_path,
+        ("own",),
+        tags=("t",),
+        runs=2,
+        seed=3,
+        jobs=4,
+        require_kernel=True,
+        trial_seconds=5.0,
+        cpu_seconds=2.0,
+        memory=512 << 20,
+        keep_env=("SHOP_KEY",),
     )
     assert ask(tmp_path / "below") == options.Asked(run, (tmp_path / "r.json",), "table", 0)
     asked = ask(tmp_path / "below", {"seed": "9", "output": ["x.md"]}, INVCHECK_RUNS="8", INVCHECK_TAG="u")

@@ -63,6 +63,7 @@ def test_a_second_one_does_not_disturb_the_end_and_a_third_waits_for_nothing(mon
 @pytest.mark.parametrize("came", [False, True])
 def test_a_process_that_ends_is_interrupted_once(came: bool) -> None:
     """In the last moments of the interpreter a second signal would be its end by that signal; where none came all is as before."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with interrupting(signal.SIGTERM, final=True):
         if came:
             with pytest.raises(KeyboardInterrupt):

@@ -113,6 +113,15 @@ def test_too_many_processes_are_told_first(monkeypatch: pytest.MonkeyPatch) -> N
     assert looks.look(processes=4, memory=1 << 40, cpu=99.0) is Kind.PROCESSES
 
 
+def test_twice_the_memory_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has passed the limit may say where it stands, unless it takes so much more meanwhile."""
+    looks = Looks(monkeypatch)
+    assert looks.look(memory=1999 * MIB) is None
+    assert looks.meter.bearable()
+    looks.look(memory=2000 * MIB)
+    assert not looks.meter.bearable()
+
+
 @given(st.integers(0, 2000 * MIB))
 def test_the_nearer_the_limit_the_sooner_the_next_look(memory: int) -> None:
     """In a quarter of a second at the latest, in a hundredth at the earliest, and before 4 GiB a second could pass it."""

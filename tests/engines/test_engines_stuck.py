@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -75,3 +77,14 @@ def test_a_worker_that_is_asked_adds_what_its_coroutines_wait_for() -> None:
         assert [descriptor for descriptor, _ in written] == [frames.fileno()]
     assert written[0][1].decode().splitlines()[-1].endswith("in waits_here")
     assert dump.count("Current thread") == 1
+
+
+def test_who_takes_too_much_meanwhile_is_not_waited_for() -> None:
+    """No answer, and not two seconds spent on it, where what goes on is not bearable."""
+    asked: list[bool] = []
+    frames = os.memfd_create("frames")
+    with subprocess.Popen(["sleep", "3600"], start_new_session=True) as other:
+        assert stuck.ask(other.pid, frames, "/", lambda: bool(asked.append(True))) is None
+        assert other.wait() == -signal.SIGUSR1
+    os.close(frames)
+    assert asked == [True]

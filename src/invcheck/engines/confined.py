@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Self
 
-from invcheck.engines.limits import Kind, Limits, Meter
+from invcheck.engines.limits import Limits, Meter
 from invcheck.engines.variant import PLAIN, Variant
 from invcheck.engines.worker import Worker
 from invcheck.errors import InvcheckError, Refused
@@ -217,9 +217,9 @@ class Pool:
         if ended is not None or worker.garbled:
             last = {"died": ended or "it sent what is no message", "breaches": worker.breaches()}
         elif worker.task is not None and _now() - worker.since >= self._cap:
-            last = {"capped": self._cap, "where": worker.standing(), "breaches": worker.breaches()}
+            last = {"capped": self._cap, "where": worker.standing(self._meters[worker].bearable), "breaches": worker.breaches()}
         elif worker.task is not None and (used := self._meters[worker].look(worker.trial, _now())):
-            where = worker.standing(soon=used is Kind.MEMORY)  # it goes on to take more
+            where = worker.standing(self._meters[worker].bearable)
             last = {"used": used, "words": self._limits.words(used), "where": where, "breaches": worker.breaches()}
         if last is not None:
             unfinished = worker.task is not None

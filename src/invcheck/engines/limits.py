@@ -92,6 +92,10 @@ class Meter:
         self.due = now + _LONGEST  # the exact figure is dear
         return Kind.MEMORY if sum(map(shared, use.processes)) > self.limits.memory else None
 
+    def bearable(self) -> bool:
+        """Say whether it may go on for the moment that it takes to tell where it stands, although a limit was passed."""
+        return used(self._keeper).memory < 2 * self.limits.memory
+
 
 def used(keeper: int) -> Use:
     """Give what a process and all below it use; those that end meanwhile count for nothing (proc(5))."""

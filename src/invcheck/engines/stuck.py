@@ -16,20 +16,22 @@ _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function
 _TRIES, _PAUSE = 100, 20  # milliseconds; a busy machine may take its time to answer
 
 
-def ask(pid: int, frames: int, root: str, *, soon: bool = False) -> str | None:
+def ask(pid: int, frames: int, root: str, bearable: Callable[[], bool] = lambda: True) -> str | None:
     """Give ``relative/path.py:function, line n`` of the innermost project frame, or None without an answer.
 
-    It is waited for two seconds, or a fifth of one where it must come ``soon``.
+    It is waited for two seconds, as long as what goes on meanwhile is ``bearable``.
     """
     try:
         os.killpg(pid, signal.SIGUSR1)  # the worker and the child in which it runs a case
     except ProcessLookupError:
         return None
-    for _ in range(_TRIES // 10 if soon else _TRIES):
+    for _ in range(_TRIES):
         poll().poll(_PAUSE)
         size = os.fstat(frames).st_size
         if size and (site := innermost(os.pread(frames, size, 0).decode("utf-8", "replace"), root)):
             return site
+        if not bearable():
+            break
     return None
 
 

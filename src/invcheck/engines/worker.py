@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -140,9 +140,9 @@ class Worker:
         """Give what looks at how much the worker and everything it started use."""
         return Meter(self.cell.keeper, limits, now)
 
-    def standing(self, *, soon: bool = False) -> str | None:
-        """Ask a stuck worker where in the project it stands; None when it does not answer in two seconds, or ``soon``."""
-        return stuck.ask(self.pid, self._frames, self._root, soon=soon)
+    def standing(self, bearable: Callable[[], bool]) -> str | None:
+        """Ask a stuck worker where in the project it stands; None when it does not in two seconds that are ``bearable``."""
+        return stuck.ask(self.pid, self._frames, self._root, bearable)
 
     def dismiss(self) -> None:
         """Let an idle worker end by itself: there are no more tasks."""
