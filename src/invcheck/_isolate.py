@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from invcheck import settings
 from invcheck.errors import Refused
 from invcheck.gate import cell
 from invcheck.gate.tiers import Tier
@@ -23,32 +24,34 @@ INSIDE = "INVCHECK_ISOLATED"
 _READABLE, _LOOK_AGAIN = 1, 50  # select.POLLIN; milliseconds where the kernel cannot announce an end
 
 
-def isolate(argv: Sequence[str], root: str, *, allow: tuple[str, ...] = ()) -> int:
+def isolate(argv: Sequence[str], root: str) -> int:
     """Run ``sys.executable *argv`` confined as workers are, on this terminal, and give its exit status.
+
+    What the settings of the project ``root`` belongs to allow and keep holds here too. ConfigError where they cannot be read.
 
     An attempt to get out that failed no test, as one of a worker of the runner's own, is told on stderr and makes a status
     of 0 a 1. Refused, code GATE_REQUIRED, where the kernel helps in none of its ways: whoever asks for walls gets no less.
     """
-    refusals = []
+    own, refusals = settings.load(settings.project(Path(root))), []
     for tier in (each for each in Tier if each.kernel):
         try:
             with TemporaryDirectory(prefix="invcheck-") as folder:
-                return _confined(argv, root, folder, tier, allow)
+                return _confined(argv, root, folder, tier, own)
         except cell.NotWalled as refusal:
             refusals.append(f"{tier}: {refusal}")
     hint = "`invcheck doctor` tells what this machine grants; --invcheck-gate cuts what Python itself does"
     raise Refused(f"the kernel refuses to confine pytest: {'; '.join(refusals)}", code="GATE_REQUIRED", hint=hint)
 
 
-def _confined(argv: Sequence[str], root: str, folder: str, tier: Tier, allow: tuple[str, ...]) -> int:
+def _confined(argv: Sequence[str], root: str, folder: str, tier: Tier, own: settings.Settings) -> int:
     for name in ("home", "temp"):
         Path(folder, name).mkdir()
     seen = {root, folder, os.path.realpath(sys.executable), sys.prefix, sys.base_prefix, *sys.path}
-    around = cell.walls(tier, seen=seen, allow=allow)
+    around = cell.walls(tier, seen=seen, allow=own.gate_allow)
     life, kept = os.pipe()
     notes, sites, frames = (network.notes_file() for _ in range(3))
-    inherited = Inherited(life, life, life, notes, sites, frames, tier, around.alone, allow, f"{folder}/temp")
-    given, _ = environ.scrubbed(os.environ, f"{folder}/home", inherited.temp)
+    inherited = Inherited(life, life, life, notes, sites, frames, tier, around.alone, own.gate_allow, f"{folder}/temp")
+    given, _ = environ.scrubbed(os.environ, f"{folder}/home", inherited.temp, keep=own.gate_keep_env)
     program = cell.Program(
         argv=(sys.executable, *argv),
         environ={**given, VARIABLE: inherited.text(), INSIDE: str(tier)},

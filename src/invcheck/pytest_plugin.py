@@ -107,12 +107,13 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if not config.getoption("invcheck_isolate") or "INVCHECK_ISOLATED" in os.environ:
         return None
     from invcheck._isolate import isolate  # noqa: PLC0415  # an unrelated suite never gets here
-    from invcheck.errors import Refused  # noqa: PLC0415  # likewise
+    from invcheck.errors import InvcheckError  # noqa: PLC0415  # likewise
 
     try:
         return isolate(("-m", "pytest", *map(str, config.invocation_params.args)), str(config.rootpath))
-    except Refused as error:
-        raise pytest.UsageError(f"{error.message}\n  hint: {error.hint}") from None
+    except InvcheckError as error:
+        where, hint = f"{error.place}: " if error.place else "", f"\n  hint: {error.hint}" if error.hint else ""
+        raise pytest.UsageError(f"{where}{error.message}{hint}") from None
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -93,6 +93,30 @@ def test_the_status_is_that_of_the_tests(tests: Tests, text: str, status: int) -
     assert tests(text, "--invcheck-isolate").status == status
 
 
+def test_what_the_settings_allow_is_reached(tests: Tests, judge: socket.socket, tmp_path: Path) -> None:
+    """The project's own settings hold behind the walls as well: the allowed port by native code, and the kept variable."""
+    text = f"{DIALS}\n\ndef test_kept():\n    assert os.environ['SHOP_SIGNING_KEY'] == 'k'\n"
+    (tmp_path / "invcheck.toml").write_text(
+        f'[gate]\nallow = ["tcp:127.0.0.1:{os.environ["JUDGE"]}"]\nkeep-env = ["SHOP_SIGNING_KEY"]\n', encoding="utf-8"
+    )
+    os.environ["SHOP_SIGNING_KEY"] = "k"
+    try:
+        told = tests(text, "--invcheck-isolate", "-k", "kept or child")
+    finally:
+        del os.environ["SHOP_SIGNING_KEY"]
+    assert told.outcomes == {"test_child": "failure", "test_kept": "passed"}, told.text  # the child did connect
+    assert "was wanted" not in told.text
+    assert seen(judge)
+
+
+def test_settings_that_cannot_be_read_are_usage(tests: Tests, tmp_path: Path) -> None:
+    """4, pytest's own status for it, with the place and no traceback."""
+    (tmp_path / "invcheck.toml").write_text('[gate]\nallow = ["tcp:example.com:80"]\n', encoding="utf-8")
+    told = tests("def test_it(): pass", "--invcheck-isolate")
+    assert (told.status, "Traceback" in told.text) == (4, False)
+    assert "invcheck.toml:2:1" in told.text
+
+
 def test_a_run_that_is_killed_ends_as_a_shell_says(tests: Tests) -> None:
     """128 and the signal's number, and no traceback of ours."""
     told = tests("import os, signal\ndef test_it(): os.kill(os.getpid(), signal.SIGKILL)", "--invcheck-isolate")
