@@ -84,3 +84,12 @@ def test_the_real_order_comes_back(folder: Path) -> None:
         assert os.listdir is not real[0]
     assert (os.listdir, os.scandir) == real
     assert sorted(LISTERS["Path.glob"](folder)) == NAMES
+
+
+def test_a_class_that_has_taken_the_function_along_lists_in_that_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of `glob` have from Python 3.13 on, whatever they are called."""
+    kind: Any = type("Lister", (), {"scandir": staticmethod(os.scandir)})
+    monkeypatch.setattr(glob, "_Lister", kind, raising=False)
+    with listing.ordered(0):
+        assert [entry.name for entry in kind.scandir(folder)] == NAMES[::-1]
+    assert kind.scandir is os.scandir

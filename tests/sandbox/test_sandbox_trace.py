@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import random
+import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -105,6 +106,50 @@ def test_threads_are_told_too(project: Path) -> None:
 
     steps = taken(project, threaded)
     assert [(step[1], step[5]) for step in steps if step[4] == 4] == [(None, "return")]
+
+
+def test_events_are_heard_as_python_tells_them(project: Path) -> None:
+    """One by one, by hand: a call, a line, a return, what raises, what is handed to others, and who is none of the project's."""
+    heard: list[Any] = []
+    steps = Steps()
+
+    def tell(event: str, argument: object = None) -> None:
+        frame = sys._getframe(1)
+        heard.append(steps.begin(frame, event, argument) if event == "call" else steps.go_on(frame, event, argument))
+
+    def foreign(prompt: object, own: object) -> None:
+        tell("call")
+
+    lines = [
+        'tell("call")',
+        "a = n",
+        'tell("line")',
+        'foreign("hi", tell)',
+        "foreign(tell, tell)",
+        'tell("exception")',
+        'tell("return", 5)',
+    ]
+    text = "\n    ".join(["tell('call')\ndef app(n, tell, foreign):", *lines])
+    space: dict[str, Any] = {"tell": tell}
+    exec(compile(text, str(project / "app.py"), "exec"), space)
+    space["app"](4, tell, foreign)
+    assert [step[4:6] for step in steps.taken] == [[1, "call"], [3, "call"], [3, "line"], [6, "call"], [5, "return"]]
+    assert [sorted(step[7]) for step in steps.taken] == [["tell"], ["foreign", "n", "tell"], ["a"], ["prompt"], [""]]
+    assert [found is not None for found in heard] == [True, True, True, False, False, True, True]
+    assert steps.begin(sys._getframe(), "call", None) is None
+    assert steps.begin(sys._getframe(), "line", None) is None
+
+
+def test_who_was_told_of_calls_before_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A debugger, in this thread and in those that begin later."""
+    set_here: list[object] = []
+    set_there: list[object] = []
+    monkeypatch.setattr(sys, "settrace", set_here.append)
+    monkeypatch.setattr(threading, "settrace", set_there.append)
+    before, others, steps = sys.gettrace(), threading.gettrace(), Steps()
+    with traced(steps):
+        pass
+    assert (set_here, set_there) == ([steps.begin, before], [steps.begin, others])
 
 
 def test_a_long_run_is_told_as_far_as_it_goes(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

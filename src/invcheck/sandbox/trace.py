@@ -48,7 +48,7 @@ class Steps:
             return None
         if ambient.relative(frame.f_code.co_filename) is None:
             if frame.f_back in self._frames:
-                self._handed(frame, self._frames[frame.f_back])
+                self._handed(frame, frame.f_back)
             return None
         number = self._frames.setdefault(frame, len(self._frames))
         self._lines[number] = frame.f_lineno
@@ -66,13 +66,12 @@ class Steps:
             self._lines[number] = frame.f_lineno
         return self.go_on if len(self.taken) < MOST else None
 
-    def _handed(self, frame: FrameType, parent: int) -> None:
+    def _handed(self, frame: FrameType, above: FrameType) -> None:
         """Take down what the project hands to somebody else's function, as far as it is plain."""
         values = {name: mark(value, self._clean) for name, value in list(frame.f_locals.items()) if type(value) in _PLAIN}
-        if values and frame.f_back is not None:
-            file = ambient.relative(frame.f_back.f_code.co_filename)
-            line = frame.f_back.f_lineno
-            self.taken.append([-1, parent, line, file, line, "call", False, values])
+        if values:
+            line = above.f_lineno
+            self.taken.append([-1, self._frames[above], line, ambient.relative(above.f_code.co_filename), line, "call", False, values])
 
     def _take(self, frame: FrameType, number: int, kind: str, changed: Mapping[str, int]) -> None:
         above = frame.f_back
