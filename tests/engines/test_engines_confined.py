@@ -363,6 +363,19 @@ def test_where_namespaces_are_refused_the_listener_stands(monkeypatch: pytest.Mo
             judge.accept()
 
 
+def test_where_neither_is_granted_the_static_filter_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """K3 needs no namespace: native code and programs reach nobody by its filter alone."""
+    refused(monkeypatch)
+    with socket.create_server(("127.0.0.1", 0)) as judge, pool(require_kernel=True, tiers=[Tier.K1, Tier.K3, Tier.SOFT]) as made:
+        assert (made.tier, made.reason) == (Tier.K3, "K1: Operation not permitted (EPERM)")
+        judge.setblocking(False)
+        port = judge.getsockname()[1]
+        seen = last(made.run([{"do": "leak", "way": way, "port": port} for way in ("swallowed", "native", "program", "spawned")]))
+        assert len(seen) == 4
+        with pytest.raises(BlockingIOError):
+            judge.accept()
+
+
 def test_without_any_wall_the_hook_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The soft tier says so; whoever requires the kernel gets a refusal with every tier's reason and no worker."""
     with socket.create_server(("127.0.0.1", 0)) as judge, pool(tiers=[Tier.SOFT]) as made:

@@ -52,6 +52,7 @@ class Pool:
         self._workers: list[Worker] = []
         self._limits, self._meters = limits or Limits(), dict[Worker, Meter]()
         self._tiers, self._refusals, self._granted = list(tiers), dict[Tier, str](), False
+        self._alone = True
         self._folder: str | None = None
         self._started = 0
 
@@ -157,7 +158,10 @@ class Pool:
             except cell.NotWalled as refusal:
                 if self._granted:  # it was granted before: this worker must not be less than the others
                     raise InvcheckError(f"a worker could not be confined as those before it: {refusal}") from None
-                self._lower(tier, str(refusal))
+                if tier is Tier.K3 and self._alone:
+                    self._alone = False  # its filter holds without namespaces too
+                else:
+                    self._lower(tier, str(refusal))
             else:
                 self._granted = True
                 self._workers.append(worker)
@@ -167,7 +171,7 @@ class Pool:
     def _walled(self, tier: Tier, variant: Variant) -> Worker:
         self._started += 1
         seen = {self._root, str(self._folder), os.path.realpath(sys.executable), sys.prefix, sys.base_prefix, *sys.path}
-        around = cell.walls(tier, seen=seen, allow=variant.allow)
+        around = cell.walls(tier, seen=seen, allow=variant.allow, alone=self._alone)
         return Worker(self._entry, self._root, f"{self._folder}/{self._started}", around, self._output, variant, self._kept)
 
     def _lower(self, tier: Tier, refusal: str) -> None:
