@@ -169,3 +169,15 @@ def test_nothing_outlives_a_supervisor_that_was_killed(tier: Tier, tmp_path: Pat
         supervisor.send_signal(signal.SIGKILL)
     assert len(processes) >= 4
     assert all(map(gone, processes))
+
+
+def test_whoever_is_in_a_hurry_waits_for_no_idle_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that would not end by itself is given an hour at the end of a run, and no moment where somebody interrupts."""
+    monkeypatch.setattr(confined, "_GRACE", 3_600_000)
+    lingers = f"{textwrap.dedent(PROGRAM)}\nwhile True: pass"
+    with confined.Pool(["-c", lingers]) as made:
+        assert "done" in last(made, {"do": "named"})[0]
+        processes = standing(made)
+        made.abandon()
+    assert len(processes) >= 2
+    assert all(map(gone, processes))

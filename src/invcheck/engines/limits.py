@@ -44,13 +44,11 @@ class Limits:
         >>> Limits(cpu_seconds=30.0).words(Kind.CPU)
         'it took more than 30 seconds of processor time'
         """
-        match kind:
-            case Kind.MEMORY:
-                return f"its processes held more than {size(self.memory)} of memory"
-            case Kind.CPU:
-                return f"it took more than {self.cpu_seconds:g} seconds of processor time"
-            case Kind.PROCESSES:
-                return f"more than {self.processes} processes ran at once"
+        return {
+            Kind.MEMORY: f"its processes held more than {size(self.memory)} of memory",
+            Kind.CPU: f"it took more than {self.cpu_seconds:g} seconds of processor time",
+            Kind.PROCESSES: f"more than {self.processes} processes ran at once",
+        }[kind]
 
 
 @dataclass(frozen=True, slots=True)
