@@ -68,7 +68,11 @@ class _Case:
 
     def compare(self, document: Json) -> list[Difference]:
         """Where a run differs from the one as it is, but for what is accepted and what nothing holds still."""
-        return differences(self.base, masked(without(document, self.accepts)[0], [each.path for each in self.loose]))
+        return differences(self.base, self.held(document))
+
+    def held(self, document: Json) -> Json:
+        """A document without what is accepted to differ, and without what nothing holds still."""
+        return masked(without(document, self.accepts)[0], [each.path for each in self.loose])
 
 
 def audit(subjects: Sequence[Subject], ask: Ask, root: Path) -> list[tuple[Finding, ...]]:
@@ -165,20 +169,22 @@ class _Audit:
                 asked += [(n, _BASE, copy, True) for copy in range(2, _TWINS + 1)]
             asked += [(n, ways, _TWINS + 1, True) for ways, _ in case.found.values()]
         asked.sort(key=lambda each: str(each[1:]))  # those that a worker can do one after another, side by side
-        steps: dict[tuple[int, tuple[Axis, ...], int], Json] = {}
+        ran: dict[tuple[int, tuple[Axis, ...], int], Json] = {}
         for index, message in self._run(asked):
             n, ways, copy, _ = asked[index]
-            steps[n, tuple(ways), copy] = message["done"]["steps"] if "done" in message else []
-            self._confirm(self._cases[n], tuple(ways), message)
+            ran[n, tuple(ways), copy] = message.get("done")
         lines: dict[tuple[int, tuple[Axis, ...]], list[Line]] = {}
-        for (n, axes, copy), taken in sorted(steps.items(), key=lambda each: (each[0][0], each[0][1], each[0][2])):
-            if (axes, copy) != ((), 1) and not lines.get((n, axes)):
-                lines[n, axes] = culprits(steps[n, (), 1], taken, self._written.names)
+        for (n, axes, copy), run in sorted(ran.items(), key=lambda each: each[0]):
+            plain = ran[n, (), 1]
+            if (axes, copy) != ((), 1) and plain is not None and run is not None:
+                lines[n, axes] = lines.get((n, axes)) or culprits(plain["steps"], run["steps"], self._written.names)
+                self._confirm(self._cases[n], axes, plain["document"], run["document"])
         return lines
 
-    def _confirm(self, case: _Case, axes: tuple[Axis, ...], message: Json) -> None:
-        """Take what differs from another run of the same way for something that no axis explains."""
-        if axes and (again := _differences(case, message)) != case.found[axes][1]:
+    @staticmethod
+    def _confirm(case: _Case, axes: tuple[Axis, ...], plain: Json, document: Json) -> None:
+        """Take what two runs of the same way show differently for something that no axis explains."""
+        if axes and (again := differences(case.held(plain), case.held(document))) != case.found[axes][1]:
             case.loose = _joined([case.loose, case.found.pop(axes)[1], again])
 
     def _told(self, n: int, case: _Case, lines: Mapping[tuple[int, tuple[Axis, ...]], list[Line]]) -> Iterator[Finding]:

@@ -89,6 +89,11 @@ def prepare(course: Course) -> None:
     course.plan = replace(plan, units=tuple(unit for unit in plan.units if unit.check.id not in unfit))
 
 
+def begin(course: Course) -> None:
+    """Tell what will be run, and behind what walls."""
+    course.emit(_planned(course).started(course.pool.layer, course.pool.reason))
+
+
 def audit(course: Course) -> None:
     """Where that is asked for, find what in each case's result comes of what surrounds it; told with the case's own findings."""
     if not course.options.audit:
@@ -107,7 +112,6 @@ def audit(course: Course) -> None:
 def run_trials(course: Course) -> None:
     """Run and judge every case in the workers; results are told in plan order, whoever was first."""
     plan, options = _planned(course), course.options
-    course.emit(plan.started(course.pool.layer, course.pool.reason))
     waiting: dict[int, Result] = {}
     following = failed = trials = 0
     for index, message in course.pool.run(_task(unit) for unit in plan.units):
@@ -128,7 +132,7 @@ def run_trials(course: Course) -> None:
     _whole(following, len(plan.units), "case")
 
 
-STAGES = (discover, collect, choose, prepare, audit, run_trials)
+STAGES = (discover, collect, choose, prepare, begin, audit, run_trials)
 
 
 def run(options: RunOptions, emit: Emit) -> Summary:
