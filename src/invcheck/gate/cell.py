@@ -136,8 +136,8 @@ class Cell:
         from invcheck.gate import keeper, seccomp  # noqa: PLC0415  # loaded before the fork
 
         own_pids = walls.own_pids and program.leads
-        if self._kept is not None:
-            os.close(self._kept)
+        # at once: who holds the supervisor's ends of other cells keeps these from their end
+        confinement.close_others({*program.keep, *program.stdio, *keep, program.life, status, supervisor.fileno()})
         try:
             try:
                 if walls.unshare is not None:
