@@ -512,21 +512,24 @@ def ordinary(user: int) -> Iterator[int]:
 
 @watched
 @pytest.mark.skipif(os.getuid() != 0 or CURL is None, reason="only root can be somebody else, with curl")
-def test_an_ordinary_user_has_the_same_walls(tier: Tier, tmp_path: Path) -> None:
+def test_an_ordinary_user_has_the_same_walls(tier: Tier) -> None:
     """Nothing of it needs privileges: a program of user 65534 is refused, noted and named alike."""
-    tmp_path.chmod(0o777)
-    for folder in tmp_path.parents[:2]:
-        folder.chmod(0o755)
-    said = tmp_path / "said"
-    assert all((filters, keeper, seccomp, watch, tempfile))  # loaded before: the other user may not read their files
-    with ordinary(65534) as child:
-        if child == 0:
-            ran = run(["/bin/sh", "-c", "curl -sS http://192.0.2.1:8080/x; curl -sS http://api.example.test; true"], tier, tmp_path)
-            said.write_text(json.dumps([ran.over, [(each["wanted"], each["command"]) for each in ran.notes]]))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    over, notes = json.loads(said.read_text())
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own is root's alone
+        Path(folder).chmod(0o777)
+        over, notes = _of_nobody(tier, Path(folder))
     assert over == "exit 0"
     assert notes[0] == ["192.0.2.1:8080", "curl -sS http://192.0.2.1:8080/x"]
     assert notes[1][1] == "curl -sS http://api.example.test"
     if tier is Tier.K1:
         assert notes[1][0] == "api.example.test"
+
+
+def _of_nobody(tier: Tier, temp: Path) -> Any:
+    said = temp / "said"
+    assert all((filters, keeper, seccomp, watch, tempfile))  # loaded before: the other user may not read their files
+    with ordinary(65534) as child:
+        if child == 0:
+            ran = run(["/bin/sh", "-c", "curl -sS http://192.0.2.1:8080/x; curl -sS http://api.example.test; true"], tier, temp)
+            said.write_text(json.dumps([ran.over, [(each["wanted"], each["command"]) for each in ran.notes]]))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return json.loads(said.read_text())

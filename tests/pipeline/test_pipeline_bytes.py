@@ -47,7 +47,7 @@ APP = '''
 
 
     def process(topic):
-        return [os.getpid(), topic]
+        return [id(object()), topic]
 '''
 CHECKS = """
     checks:

@@ -228,7 +228,7 @@ BAD = {
     "a Python file that exits": ({"checks/check_bad.py": "raise SystemExit\n"}, "IMPORT_RAISED", "checks/check_bad.py:1", 2),
     "a Python file that dials": (
         {"checks/check_bad.py": "import socket\nsocket.create_connection(('a.example.invalid', 1))\n"},
-        "IMPORT_RAISED",
+        "NETWORK",
         "checks/check_bad.py:2",
         2,
     ),

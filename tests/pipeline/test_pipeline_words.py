@@ -8,6 +8,7 @@ from tests.pipeline.conftest import Shop, Told
 
 APP = """
     import asyncio
+    import socket
 
 
     def ask(text, model):
@@ -28,7 +29,8 @@ APP = """
 
 
     async def waits_for_ever(text):
-        await asyncio.Event().wait()
+        one, other = socket.socketpair()
+        await asyncio.get_running_loop().sock_recv(one, 1)
 
 
     def drift(rng):
@@ -130,7 +132,7 @@ def test_an_assert_shows_its_text_and_the_values_of_its_names(told: Told) -> Non
 
 
 def test_a_stuck_trial_names_the_setting_and_the_coroutine(shop: Shop) -> None:
-    """The setting as it is spelled, and where an async app waits for ever."""
+    """The setting as it is spelled, and where an async app waits for what may still come."""
     shop.write(
         {
             "shop.py": APP,
@@ -140,4 +142,4 @@ def test_a_stuck_trial_names_the_setting_and_the_coroutine(shop: Shop) -> None:
     )
     found = shop.told().one("stuck[a]")
     assert (found["code"], found["hint"]) == ("TRIAL_TIMEOUT", "raise trial-seconds in the settings where the app really needs longer")
-    assert "in shop.py:waits_for_ever, line 22" in found["message"]
+    assert "in shop.py:waits_for_ever, line 24" in found["message"]

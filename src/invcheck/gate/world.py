@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from ipaddress import ip_address
 from sys import byteorder
 
@@ -139,9 +140,8 @@ def held(inodes: Collection[bytes], session: int) -> set[bytes]:
 
 def _links(process: str) -> set[bytes]:
     found = set()
-    try:
+    with suppress(OSError):  # it is gone
         for name in os.listdir(f"/proc/{process}/fd"):  # noqa: PTH208  # as above
-            found.add(os.fsencode(os.readlink(f"/proc/{process}/fd/{name}")))  # noqa: PTH115  # as above
-    except OSError:
-        return found  # it is gone, or has closed what was listed
+            with suppress(OSError):  # it has closed this one meanwhile
+                found.add(os.fsencode(os.readlink(f"/proc/{process}/fd/{name}")))  # noqa: PTH115  # as above
     return found
