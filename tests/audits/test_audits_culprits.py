@@ -109,6 +109,13 @@ def test_a_run_that_ends_earlier_has_parted() -> None:
     assert culprits(one, other, names()) == culprits(other, one, names()) == [("a.py", 2)]
 
 
+def test_runs_that_part_in_what_they_hand_over_part_in_the_frame_that_hands_it() -> None:
+    """Other functions have no frame of their own, and what an earlier one was handed decided nothing."""
+    begin = [call(0, 1), call(-1, 2, parent=0, asked=2, x=1), line(0, 2), line(0, 3)]
+    one, other = [*begin, call(-1, 4, parent=0, asked=4)], [*begin, call(-1, 9, parent=0, asked=9)]
+    assert culprits(one, other, names()) == [("a.py", 3)]
+
+
 def test_runs_that_share_nothing_have_no_line() -> None:
     """There is no line before the first."""
     assert culprits([call(0, 1)], [call(0, 2)], names()) == []

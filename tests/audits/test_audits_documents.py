@@ -70,9 +70,9 @@ def test_few_places_say_it(one: Any, other: Any, expected: list[str]) -> None:
 
 def test_what_the_app_returned_comes_first() -> None:
     """Then what it asked, before what was answered; the order of things is last."""
-    one = {"order": [], "waits": [1], "output": 1, "calls": [{"outcome": {"n": 1}, "request": {"q": "a"}}], "counts": 1}
-    other = {"order": [1], "waits": [2], "output": 2, "calls": [{"outcome": {"n": 2}, "request": {"q": "b"}}], "counts": 2}
-    assert paths(one, other) == ["$.output", "$.calls[0].request.q", "$.calls[0].outcome.n", "$.waits[0]", "$.counts", "$.order"]
+    one = {"order": [], "waits": [1], "output": 1, "calls": [{"outcome": {"n": 1}, "request": {"q": "a"}}], "usage": 1}
+    other = {"order": [1], "waits": [2], "output": 2, "calls": [{"outcome": {"n": 2}, "request": {"q": "b"}}], "usage": 2}
+    assert paths(one, other) == ["$.output", "$.calls[0].request.q", "$.calls[0].outcome.n", "$.waits[0]", "$.usage", "$.order"]
 
 
 def test_long_texts_are_told_by_the_part_that_differs() -> None:

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,11 @@ def test_a_signal_to_the_made_up_number_reaches_the_process(monkeypatch: pytest.
 
 
 def test_libraries_that_deal_with_processes_are_told_the_real_one(tmp_path: Path) -> None:
-    """multiprocessing compares it with what its children say."""
+    """multiprocessing compares it with what its children say, and psutil reads files by it."""
+    space: dict[str, Any] = {"__name__": "psutil._pslinux"}
+    exec("import os\ndef number(): return os.getpid()", space)
+    with pids.numbered(0):
+        assert space["number"]() == REAL != os.getpid()
     with pids.numbered(0):
         context = multiprocessing.get_context("fork")
         process = context.Process(target=(tmp_path / "ran").touch)
