@@ -16,7 +16,7 @@ from invcheck.folders import Folders
 from invcheck.ledger import probe
 from invcheck.record import Record
 from invcheck.resolve import resolve
-from invcheck.sandbox import box, network, unheard
+from invcheck.sandbox import box, network, spawning, unheard
 from invcheck.snapshot import snapshot
 from invcheck.suite import Case, Check
 from invcheck.trial import Trial, begin, close, end
@@ -159,7 +159,7 @@ def _observe(subject: Subject, case: Case, trial: Trial, record: Record, folders
             from invcheck.sandbox.threads import settle  # noqa: PLC0415  # an app without threads does not pay for it
 
             settle(record)
-    if network.forked():
+    if network.forked() or spawning.any_started():
         from invcheck.sandbox import children  # noqa: PLC0415  # nor does an app without children for these
 
         children.settle(record)

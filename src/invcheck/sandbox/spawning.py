@@ -79,6 +79,11 @@ def remember(program: Started) -> Started:
     return program
 
 
+def any_started() -> bool:
+    """Say whether this process, or the one that it is a fork of, has started a program."""
+    return bool(_started)
+
+
 def of(command: str) -> Started | None:
     """Give who started the program of a command line, which may be cut: the last that fits, else the only one there is."""
     stem = command.removesuffix(_CUT)
