@@ -322,13 +322,6 @@ def test_who_asks_for_names_without_end_leaves_time_too(monkeypatch: pytest.Monk
     assert left == [b"noise"] * 36
 
 
-def test_a_thread_that_is_stopped_is_waited_for_no_longer_than_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who does not come to take a signal is answered for as well."""
-    monkeypatch.setattr(watch, "_LONG", 0)
-    text = FAULTS + "libc.connect(socket.socket().fileno(), address('192.0.2.1', 1), 16); os._exit(0)"
-    assert python(text, Tier.K1, tmp_path).sites.startswith("Stack (none)\n")
-
-
 def test_what_was_read_of_whoever_is_gone_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its number may be another's by then (seccomp_unotify(2)): killed while its call is in hand, it is neither noted nor answered."""
     attempted = watch.attempted
@@ -400,8 +393,10 @@ def test_a_thread_that_puts_signals_off_is_not_asked(tmp_path: Path) -> None:
     assert (ran.sites.count("Stack ("), ran.sites.count("in dials")) == (1, 1)
 
 
-def test_a_handler_that_says_nothing_is_answered_for(tmp_path: Path) -> None:
-    """The reader counts on one block for each note that asks for one."""
+@pytest.mark.parametrize("longest", [0, 2_000])
+def test_a_handler_that_says_nothing_is_answered_for(longest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reader counts on one block for each note that asks for one, and no thread is waited for without end."""
+    monkeypatch.setattr(watch, "_LONG", longest)
     text = (
         "import signal; signal.signal(40, lambda *_: None)\n"
         "libc.connect(socket.socket().fileno(), address('192.0.2.1', 1), 16); os = __import__('os'); os._exit(0)"
