@@ -11,6 +11,18 @@ from invcheck.audits import mirror
 from invcheck.audits.mirror import mirrored
 
 
+def refuse(monkeypatch: pytest.MonkeyPatch, *shut: Path) -> None:
+    """Let folders be listed as their owner has shut them; who runs as root lists them all the same, so the system's answer is played."""
+    real = os.scandir
+
+    def scandir(folder: Path | int) -> object:  # `shutil.rmtree` lists descriptors
+        if folder in shut:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return real(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     root = tmp_path / "shop"
@@ -71,3 +83,20 @@ def test_a_crowd_beside_the_project_is_left_out(project: Path, monkeypatch: pyte
     monkeypatch.setattr(mirror, "_BESIDE", 0)
     with mirrored(project) as folder:
         assert [path.name for path in folder.parent.iterdir()] == [mirror.NAME]
+
+
+def test_a_folder_that_may_not_be_listed_is_a_link(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one of another user with mode 700: it is there, what else the project holds is there, and nothing is raised."""
+    refuse(monkeypatch, project / "app/data")
+    with mirrored(project) as folder:
+        assert (folder / "app/data").readlink() == project / "app/data"
+        assert (folder / "app/qa.py").read_text(encoding="utf-8") == "app/qa.py"
+        assert not (folder / "app").is_symlink()
+
+
+def test_nothing_stands_beside_where_the_folder_around_may_not_be_listed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project itself is copied all the same."""
+    refuse(monkeypatch, project.parent)
+    with mirrored(project) as folder:
+        assert [path.name for path in folder.parent.iterdir()] == [mirror.NAME]
+        assert (folder / "app/data/a.txt").read_text(encoding="utf-8") == "app/data/a.txt"
