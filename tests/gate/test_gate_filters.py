@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import os
 from struct import iter_unpack, pack
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invcheck.gate import bpf, filters, syscalls
+from invcheck.gate import bpf, filters, seccomp, syscalls
 from invcheck.gate.bpf import ALLOW, ERRNO, LISTENER, Instruction, Label
 
 ALL = [syscalls.of("x86_64"), syscalls.of("aarch64")]
@@ -110,3 +111,19 @@ def test_a_jump_that_cannot_be_made_is_refused() -> None:
         bpf.assemble([Instruction(bpf.EQUAL, 1, "far"), *far])
     near = bpf.assemble([Instruction(bpf.EQUAL, 1, "far"), *far[1:]])
     assert next(iter_unpack("=HBBI", near)) == (bpf.EQUAL, 255, 0, 1)
+
+
+@pytest.mark.parametrize("notify", [True, False])
+def test_a_program_that_the_kernel_refuses_is_an_error(notify: bool) -> None:
+    """One without instructions is none (EINVAL, seccomp(2)), with a listener of either kind or without; in a child, as it cannot be undone."""
+    numbers = seccomp.numbers()
+    assert numbers is not None
+    child = os.fork()
+    if child == 0:
+        try:
+            seccomp.load(b"", numbers, notify=notify)
+        except OSError as error:
+            os._exit(error.errno or 0)
+        finally:
+            os._exit(255)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == errno.EINVAL
