@@ -115,7 +115,7 @@ def test_a_jump_that_cannot_be_made_is_refused() -> None:
 
 @pytest.mark.parametrize("notify", [True, False])
 def test_a_program_that_the_kernel_refuses_is_an_error(notify: bool) -> None:
-    """One without instructions is none (EINVAL, seccomp(2)), with a listener of either kind or without; in a child, as it cannot be undone."""
+    """One without instructions is none (EINVAL, seccomp(2)), with a listener or without; in a child, as it cannot be undone."""
     numbers = seccomp.numbers()
     assert numbers is not None
     child = os.fork()
