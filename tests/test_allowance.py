@@ -65,6 +65,7 @@ BAD = {
     "unix:@bus": ("an abstract socket lives in its own network alone", "have the service listen at a path"),
     "unix:/run/*.sock": ("it names one path, without a wildcard", SUCH),
     "unix:/run/x\n": ("it names one path, without a wildcard", SUCH),
+    "unix:/proc/1/root/x": ("no service listens below /proc", "name the path itself"),
     "unix:/run/../run/x": ("it names the path as it is", "write unix:/run/x"),
     "unix:/run/x/": ("it names the path as it is", "write unix:/run/x"),
     f"unix:/{'x' * 107}": ("no socket has a path of more than 107 bytes", "have the service listen at a shorter one"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from invcheck import record as records
+from invcheck import session
 from invcheck.consequences import settled
 from invcheck.errors import UsageError
 from invcheck.record import Record
@@ -25,7 +25,7 @@ def layer() -> str:
     >>> layer()
     'in-process'
     """
-    return os.environ.get("INVCHECK_ISOLATED", "in-process")
+    return session.isolated() or "in-process"
 
 
 _UNUSED = ("allow", "fail")

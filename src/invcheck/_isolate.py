@@ -16,10 +16,8 @@ from invcheck.gate import cell
 from invcheck.gate.tiers import Tier
 from invcheck.sandbox import environ, network
 from invcheck.sandbox.inherited import VARIABLE, Inherited
+from invcheck.session import ISOLATED
 from invcheck.vocabulary import Json
-
-INSIDE = "INVCHECK_ISOLATED"
-"""The variable that tells the isolated process how far the kernel helps, such as "K1"."""
 
 _READABLE, _LOOK_AGAIN = 1, 50  # select.POLLIN; milliseconds where the kernel cannot announce an end
 
@@ -54,7 +52,7 @@ def _confined(argv: Sequence[str], root: str, folder: str, tier: Tier, own: sett
     given, _ = environ.scrubbed(os.environ, f"{folder}/home", inherited.temp, keep=own.gate_keep_env)
     program = cell.Program(
         argv=(sys.executable, *argv),
-        environ={**given, VARIABLE: inherited.text(), INSIDE: str(tier)},
+        environ={**given, VARIABLE: inherited.text(), ISOLATED: str(tier)},
         folder=str(Path.cwd()),
         temp=inherited.temp,
         life=life,
@@ -100,10 +98,15 @@ def _told(attempts: Iterable[Mapping[str, Json]]) -> int:
     return int(bool(wanted))
 
 
+def _leave(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Leave a terminal's signals to the isolated process, which gets them as well."""
+    """Leave a terminal's signals to the isolated process, which gets them as well; end it with this one at any other."""
     before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGQUIT)}
+    before |= {each: signal.signal(each, _leave) for each in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:

@@ -186,6 +186,8 @@ def _unix(text: str, path: str) -> Unix:
         raise _refused(text, "it names the whole path", f"write unix:/…/{path}" if path else _SUCH)
     if path != os.path.normpath(path):
         raise _refused(text, "it names the path as it is", f"write unix:{os.path.normpath(path)}")
+    if path.startswith("/proc/"):
+        raise _refused(text, "no service listens below /proc", "name the path itself")
     if len(os.fsencode(path)) > _LONGEST:
         raise _refused(text, f"no socket has a path of more than {_LONGEST} bytes", "have the service listen at a shorter one")
     return Unix(path)

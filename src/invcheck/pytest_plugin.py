@@ -104,7 +104,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Run pytest once more, confined, where that is asked for; this process then only supervises it."""
-    if not config.getoption("invcheck_isolate") or "INVCHECK_ISOLATED" in os.environ:
+    if not config.getoption("invcheck_isolate") or session.isolated():
         return None
     from invcheck._isolate import isolate  # noqa: PLC0415  # an unrelated suite never gets here
     from invcheck.errors import InvcheckError  # noqa: PLC0415  # likewise
@@ -131,7 +131,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     """Say which layer of the gate holds, where it was asked for."""
     if not config.stash[_GATE]:
         return None
-    tier = os.environ.get("INVCHECK_ISOLATED")
+    tier = session.isolated()
     return f"invcheck: gate {tier}" if tier else "invcheck: gate in-process (--invcheck-isolate puts the kernel's around it)"
 
 

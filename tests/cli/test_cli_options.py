@@ -207,7 +207,7 @@ def test_every_flag_that_may_hold_for_each_run_has_a_key_in_the_settings(tmp_pat
     ("text", "flags", "environ", "is_"),
     [
         ("allow-empty = true", {}, {"INVCHECK_ALLOW_EMPTY": "0"}, {"allow_empty": False}),
-        ("gate.require = 'kernel'", {}, {"INVCHECK_REQUIRE_KERNEL": "off"}, {"require_kernel": False}),
+        ("gate.require = 'kernel'", {}, {"INVCHECK_REQUIRE_KERNEL": "off"}, {"require_kernel": True}),
         ("gate.require = 'kernel'", {"require_kernel": True}, {"INVCHECK_REQUIRE_KERNEL": "off"}, {"require_kernel": True}),
         ("max-failures = 1", {"max_failures": "5"}, {}, {"fail_fast_after": 5}),
         ("max-failures = 5", {"fail_fast": True}, {}, {"fail_fast_after": 1}),
@@ -220,7 +220,7 @@ def test_every_flag_that_may_hold_for_each_run_has_a_key_in_the_settings(tmp_pat
 def test_a_flag_wins_over_a_variable_and_a_variable_over_a_key(
     tmp_path: Path, text: str, flags: dict[str, Any], environ: dict[str, str], is_: dict[str, Any]
 ) -> None:
-    """Also where what it says is no."""
+    """Also where what it says is no; but what the project requires of the gate no variable takes back."""
     (tmp_path / "invcheck.toml").write_text(text)
     asked = ask(tmp_path, flags, **environ)
     assert {name: getattr(asked if hasattr(asked, name) else asked.options, name) for name in is_} == is_

@@ -322,14 +322,28 @@ def test_who_asks_for_names_without_end_leaves_time_too(monkeypatch: pytest.Monk
     assert left == [b"noise"] * 36
 
 
+def killed(thread: int) -> None:
+    """Kill a process, and wait until nothing is left of it."""
+    os.kill(thread, 9)
+    while Path(f"/proc/{thread}/comm").exists():
+        poll().poll(1)
+
+
+@contextmanager
+def pipe() -> Iterator[int]:
+    """The end of a pipe."""
+    end, other = os.pipe()
+    yield end
+    os.close(end)
+    os.close(other)
+
+
 def test_what_was_read_of_whoever_is_gone_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its number may be another's by then (seccomp_unotify(2)): killed while its call is in hand, it is neither noted nor answered."""
     attempted = watch.attempted
 
     def dies(request: seccomp.Request, numbers: Any) -> Any:
-        os.kill(request.thread, 9)
-        while Path(f"/proc/{request.thread}/comm").exists():
-            poll().poll(1)
+        killed(request.thread)
         return attempted(request, numbers)
 
     monkeypatch.setattr(watch, "attempted", dies)
@@ -337,10 +351,26 @@ def test_what_was_read_of_whoever_is_gone_is_not_told(tmp_path: Path, monkeypatc
     assert (ran.over, ran.wanted) == ("signal 9 (SIGKILL)", [])
 
 
+def test_whoever_is_gone_before_its_call_is_taken_is_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The listener was ready, and there is nothing to take (ENOENT)."""
+    hear = watch.Watch._hear
+
+    def dies(self: watch.Watch) -> None:
+        killed(self._session)
+        hear(self)
+
+    monkeypatch.setattr(watch.Watch, "_hear", dies)
+    ran = python("socket.socket().connect_ex(('192.0.2.1', 1))", Tier.K1, tmp_path)
+    assert (ran.over, ran.wanted) == ("signal 9 (SIGKILL)", [])
+
+
 def test_another_descriptor_hears_of_no_calls() -> None:
     """25 is ENOTTY: only who is gone is no error."""
-    with pytest.raises(OSError, match="25"):
-        seccomp.waits(0, seccomp.Request(1, 1, 1, ()))
+    request = seccomp.Request(1, 1, 1, ())
+    with pipe() as end:
+        for call in (lambda: seccomp.waits(end, request), lambda: seccomp.answer(end, request, 0), lambda: seccomp.receive(end)):
+            with pytest.raises(OSError, match="25"):
+                call()
 
 
 def test_no_watch_without_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,8 +392,8 @@ def test_a_connection_to_nobody_is_the_kernels_business(tier: Tier, tmp_path: Pa
     assert (ran.over, ran.wanted) == ("exit 0", [])
 
 
-def test_many_may_ask_for_names_and_no_noise_is_one(tmp_path: Path) -> None:
-    """More threads than are kept in mind: the last one is told; bytes that are no query are left alone."""
+def test_many_may_ask_for_names_and_noise_is_an_attempt(tmp_path: Path) -> None:
+    """More threads than are kept in mind: the last one is told; bytes that are no query ask for no name."""
     text = (
         "import threading\n"
         "def run():\n"
@@ -377,7 +407,17 @@ def test_many_may_ask_for_names_and_no_noise_is_one(tmp_path: Path) -> None:
         "go.set()"
     )
     ran = python(text, Tier.K1, tmp_path)
-    assert (ran.over, [(each["wanted"], each["thread"]) for each in ran.notes]) == ("exit 0", [("a.test", "MainThread")])
+    assert (ran.over, [(each["wanted"], each["thread"]) for each in ran.notes]) == (
+        "exit 0",
+        [("127.0.0.1:53", "MainThread"), ("a.test", "MainThread")],
+    )
+
+
+@watched
+def test_a_connection_to_the_port_of_names_is_no_lookup(tier: Tier, tmp_path: Path) -> None:
+    """Nobody takes connections there: it is an attempt as any other."""
+    ran = python("raise SystemExit(socket.socket().connect_ex(('127.0.0.1', 53)))", tier, tmp_path)
+    assert (ran.over, ran.wanted) == ("exit 111", ["127.0.0.1:53"])
 
 
 def test_a_thread_that_puts_signals_off_is_not_asked(tmp_path: Path) -> None:

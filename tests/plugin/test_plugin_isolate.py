@@ -140,3 +140,31 @@ def test_an_interrupt_is_pytests_own(tmp_path: Path) -> None:
     assert running.returncode == 2
     assert "KeyboardInterrupt" in out
     assert not Path(f"/proc/{inside}").exists()
+
+
+def test_the_variable_alone_is_no_wall(tests: Tests, judge: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sets it gets walls all the same: the kernel's word counts, and the run claims none that is not there."""
+    monkeypatch.setenv("INVCHECK_ISOLATED", "K1")
+    told = tests(DIALS, "--invcheck-isolate", "-k", "native")
+    assert not seen(judge)
+    assert told.outcomes == {"test_native": "failure"}
+    assert "invcheck: gate in-process" in tests(DIALS, "--invcheck-gate", "-k", "quiet").text
+
+
+def test_a_run_that_is_told_to_end_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGTERM to the supervising process: the isolated one ends with it, and its folder is gone."""
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temp))
+    (tmp_path / "test_it.py").write_text(
+        "import os, threading\ndef test_it():\n  os.write(2, f'pid {os.getpid()}\\n'.encode())\n  threading.Event().wait()\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "pytest", "-s", "-p", "no:cacheprovider", "--invcheck-isolate"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        assert running.stderr.readline().startswith("pid ")
+        running.terminate()
+        running.communicate(timeout=30)
+    assert running.returncode == 128 + signal.SIGTERM
+    assert list(temp.iterdir()) == []

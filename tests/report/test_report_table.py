@@ -45,10 +45,7 @@ PROBLEM = """
 CHECK_FILE  checks/bad.yaml:2:1: unknown key 'expct'
   hint: did you mean 'expect'?
 """
-SUMMARY = (
-    "\n3 cases: 1 kept, 1 broken, 1 errored. 3 of 401 trials broken, 1 errored. "
-    "1 problem with what was asked for. Seed 0, gate K1.\n"
-)
+SUMMARY = "\n3 cases: 1 kept, 1 broken, 1 errored. 3 of 401 trials broken, 1 errored. 1 problem with what was asked for. Seed 0, gate K1.\n"
 
 
 def columns(text: str) -> int:

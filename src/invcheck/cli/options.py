@@ -51,7 +51,7 @@ def ask(flags: Mapping[str, Any], environ: Mapping[str, str], here: Path) -> Ask
         last_failed=state.failed(root) if given.switch("last_failed") else None,
         allow_empty=given.switch("allow_empty", own.allow_empty),
         audit=given.switch("audit", own.audit),
-        require_kernel=given.switch("require_kernel", own.gate_require == "kernel"),
+        require_kernel=own.gate_require == "kernel" or given.switch("require_kernel"),  # a variable takes nothing back
         trial_seconds=own.trial_seconds,
         cpu_seconds=own.cpu_seconds,
         memory=own.gate_memory,

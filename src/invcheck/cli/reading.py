@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from invcheck import settings
 from invcheck.errors import ConfigError
 from invcheck.resolve import did_you_mean
+from invcheck.session import ISOLATED
 
 _FLAGS = {
     "paths": "PATH", "keyword": "-k", "tag": "--tag", "runs": "--runs", "seed": "--seed", "jobs": "-j", "shard": "--shard",
@@ -65,7 +66,7 @@ class Given:
 
     def no_strangers(self) -> None:
         """Refuse variables that look like ours and are none: a misspelt one would silently change what a run means."""
-        known = {variable(name) for name in _FLAGS} | {"INVCHECK_DEBUG"}
+        known = {variable(name) for name in _FLAGS} | {"INVCHECK_DEBUG", ISOLATED}
         for name in sorted(self.environ):
             if name.startswith("INVCHECK_") and name not in known:
                 near = did_you_mean(name, sorted(known))

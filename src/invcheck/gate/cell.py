@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from invcheck.errors import InvcheckError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from invcheck.gate.watch import Watch
 
 _NO_EXEC = 97
+_SHORT = frozenset({EAGAIN, EMFILE, ENFILE, ENOMEM})
 _FEW = 64  # descriptors that come over at most beside those of the allow-list
 _PATIENCE = 800  # milliseconds; whoever presses Ctrl-C waits no longer than a second
 
@@ -124,6 +126,10 @@ class Cell:
             letters, handed, pid = handover.received(ours, _FEW + len(walls.allow))
             self.pid = pid or self.pid
             self._attach(program, walls, letters, handed)
+        except BaseException:
+            os.close(report)
+            self.end()
+            raise
         finally:
             ours.close()
         refusal = _whole(report)
@@ -150,7 +156,8 @@ class Cell:
                 if walls.notifies:
                     seccomp.greeted()
             except OSError as error:
-                os.write(status, f"N{error.strerror} ({_name(error)})".encode())
+                # a machine that is short of something has not refused a wall: nothing less may be taken for it
+                os.write(status, f"{'E' if error.errno in _SHORT else 'N'}{error.strerror} ({_name(error)})".encode())
                 os._exit(_NO_EXEC)
             supervisor.close()
             for target, source in enumerate([os.dup(each) for each in program.stdio]):  # one may stand in another's place

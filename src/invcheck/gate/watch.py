@@ -32,6 +32,7 @@ _LOOKERS = 64  # sockets that may still ask for names
 _BLOCK = b"Stack ("
 _DATAGRAM = 4_096
 _NOWHERE = b"Stack (none)\n"
+_NO_NAME = "127.0.0.1:53"  # what is sent to the server of names and asks for none
 
 
 class Watch:
@@ -69,6 +70,7 @@ class Watch:
         self._allow = {*allow, *(f"unix:{os.path.realpath(path)}" for path in paths)}
         self._alone, self._killable = alone, killable
         self._serving = Serving(asked)
+        self._own = b"" if sink is None else str(os.fstat(sink).st_ino).encode()
         self._dumped: Counter[tuple[int, str]] = Counter()
         self._looking: dict[int, tuple[Request, Attempt, set[str]]] = {}
 
@@ -114,7 +116,7 @@ class Watch:
         if not seccomp.waits(self._calls, request):
             return  # what was read may be another's
         for attempt in attempts:
-            if self._is_lookup(attempt):
+            if self._is_lookup(request, attempt):
                 self._looks(request, attempt)
                 continue
             refusal, breach = self._judged(request, attempt)
@@ -123,8 +125,11 @@ class Watch:
                 return
         seccomp.answer(self._calls, request, PASSES)
 
-    def _is_lookup(self, attempt: Attempt) -> bool:
-        return self._sink is not None and attempt.loopback and attempt.port == 53  # noqa: PLR2004  # DNS
+    def _is_lookup(self, request: Request, attempt: Attempt) -> bool:
+        """Say whether a server of names is wanted, which is ours; one that is wanted by a connection is none."""
+        if self._sink is None or not attempt.loopback or attempt.port != 53:  # noqa: PLR2004  # DNS
+            return False
+        return seccomp.datagrams(self._numbers, world.process(request.thread), request.arguments[0] & 0xFFFF_FFFF)
 
     def _judged(self, request: Request, attempt: Attempt) -> tuple[int, bool]:
         inside = Inside(self._allow, self._temp, lambda each: self._serves(request.thread, each), lambda: self._sorts(request))
@@ -147,6 +152,7 @@ class Watch:
         """Say whether something inside the sandbox serves this address."""
         if attempt.port is not None:
             served = self._serving.ports(thread, attempt.port)
+            served.pop(self._own, None)  # the sink, which is asked for names and serves nothing else
             met = {inode for inode, address in served.items() if world.meets(address, attempt.host)}
             serving = met or {*served}
         elif attempt.path:
@@ -226,8 +232,8 @@ class Watch:
             with suppress(OSError):
                 query, asker = sink.recvfrom(_DATAGRAM, _socket.MSG_DONTWAIT)
                 question = names.asked(query)
+                self._named(question[0] if question is not None else _NO_NAME, asker[1])
                 if question is not None:
-                    self._named(question[0], asker[1])
                     sink.sendto(names.nothing(query, question[1]), asker)
         finally:
             sink.detach()
