@@ -74,6 +74,12 @@ class _Case:
         """A document without what is accepted to differ, and without what nothing holds still."""
         return masked(without(document, self.accepts)[0], [each.path for each in self.loose])
 
+    def loosen(self, more: list[Difference]) -> None:
+        """Take what ``more`` says for held still by nothing: whatever an axis seems to change there is none of its doing."""
+        self.loose = _joined([self.loose, more])
+        firm = {axes: (ways, [each for each in found if not _covered(each.path, self.loose)]) for axes, (ways, found) in self.found.items()}
+        self.found = {axes: each for axes, each in firm.items() if each[1]}
+
 
 def audit(subjects: Sequence[Subject], ask: Ask, root: Path) -> list[tuple[Finding, ...]]:
     """Give each case's findings, in the order of the subjects; the project stands at ``root``."""
@@ -174,18 +180,21 @@ class _Audit:
             n, ways, copy, _ = asked[index]
             ran[n, tuple(ways), copy] = message.get("done")
         lines: dict[tuple[int, tuple[Axis, ...]], list[Line]] = {}
+        shaken: dict[int, list[Difference]] = {}
         for (n, axes, copy), run in sorted(ran.items(), key=lambda each: each[0]):
             plain = ran[n, (), 1]
             if (axes, copy) != ((), 1) and plain is not None and run is not None:
                 lines[n, axes] = lines.get((n, axes)) or culprits(plain["steps"], run["steps"], self._written.names)
-                self._confirm(self._cases[n], axes, plain["document"], run["document"])
+                shaken.setdefault(n, []).extend(self._unsteady(self._cases[n], axes, plain["document"], run["document"]))
+        for n, more in shaken.items():  # only now, so that each run was laid beside what was found before any of them
+            self._cases[n].loosen(more)
         return lines
 
     @staticmethod
-    def _confirm(case: _Case, axes: tuple[Axis, ...], plain: Json, document: Json) -> None:
-        """Take what two runs of the same way show differently for something that no axis explains."""
-        if axes and (again := differences(case.held(plain), case.held(document))) != case.found[axes][1]:
-            case.loose = _joined([case.loose, case.found.pop(axes)[1], again])
+    def _unsteady(case: _Case, axes: tuple[Axis, ...], plain: Json, document: Json) -> list[Difference]:
+        """Give what two runs of the same way show differently, which no axis explains."""
+        again = differences(case.held(plain), case.held(document)) if axes else []
+        return [*case.found[axes][1], *again] if axes and again != case.found[axes][1] else []
 
     def _told(self, n: int, case: _Case, lines: Mapping[tuple[int, tuple[Axis, ...]], list[Line]]) -> Iterator[Finding]:
         if case.lost is not None:
@@ -242,9 +251,12 @@ def _everything(way: int) -> Ways:
 def _joined(found: Iterable[list[Difference]]) -> list[Difference]:
     """Each place once, where one holds another the wider one."""
     places = {each.path: each for several in found for each in several}
-    return [
-        each for path, each in places.items() if not any(path != other and path.startswith((f"{other}.", f"{other}[")) for other in places)
-    ]
+    return [each for path, each in places.items() if not _covered(path, [other for other in places.values() if other.path != path])]
+
+
+def _covered(path: str, places: list[Difference]) -> bool:
+    """Whether a place is one of ``places``, or inside of one."""
+    return any(path == each.path or path.startswith((f"{each.path}.", f"{each.path}[")) for each in places)
 
 
 def _differences(case: _Case, message: Json) -> list[Difference]:
