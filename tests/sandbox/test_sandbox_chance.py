@@ -1,5 +1,6 @@
 """All chance of a trial comes from its seed; a user's own seeded Random is never touched."""
 
+import json
 import os
 import pickle
 import random
@@ -252,3 +253,29 @@ def test_a_look_at_the_state_is_no_draw() -> None:
         assert record.ambient == {}
         random.random()
     assert [source for source, _ in record.ambient] == ["random"]
+
+
+def test_the_names_of_temp_folders_are_functions_of_seed_and_entropy(tmp_path: Path) -> None:
+    """Fresh processes with the same seed make folders of the same names, also with other random numbers; other entropy makes others."""
+    program = textwrap.dedent("""
+        import json, sys
+        from invcheck.sandbox import box, chance
+        from invcheck.record import Record
+        box.install(sys.argv[1], armed=False)
+        ways = json.loads(sys.argv[2])
+        with chance.salted(*ways), box.trial(Record(7)):
+            import os.path, tempfile
+            print(*(os.path.basename(tempfile.mkdtemp()) for _ in range(2)))
+    """)
+
+    def names(random: int | None = None, entropy: int | None = None) -> str:
+        folder = tempfile.mkdtemp(dir=tmp_path)
+        told = subprocess.run(
+            [sys.executable, "-c", program, folder, json.dumps([random, entropy])],
+            check=True, env=os.environ | {"TMPDIR": folder}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert {*told.stdout.split()} == {path.name for path in Path(folder).iterdir()}
+        return told.stdout
+
+    assert names() == names() == names(random=0)
+    assert len({names(), names(entropy=0), names(entropy=1)}) == 3
