@@ -133,10 +133,11 @@ def observe(task: Json, emit: Emit) -> Json:  # noqa: ARG001  # every handler ta
 
     folders, asked = _folders(Path(task["root"])), task["flips"]
     ambient.install(str(folders.root), other=task["root"])
-    steps = trace.Steps(folders.document)
+    steps, first = trace.Steps(folders.document), folders.standing()
     with flips.applied(asked), trace.traced(steps) if asked["trace"] else nullcontext():
         check, chosen = _chosen(task)
         ran = _trial.run(_trial.subject(check), chosen, task["seed"], folders)
+    folders.clear(first)  # where a temp name is taken the library draws another one: the next run would have other names
     return {"document": documents.compared(ran.observation), "steps": steps.taken}
 
 

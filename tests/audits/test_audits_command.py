@@ -221,3 +221,11 @@ def test_an_app_that_is_installed_is_the_projects_in_any_folder(app: Audited, tm
         }
     )
     assert app.findings() == (0, {"installed": []})
+
+
+def test_a_temp_folders_name_comes_from_entropy_alone(app: Audited) -> None:
+    """Runs that share a worker find none of the folders that an earlier one left, whose names they would have to pass by."""
+    names = "import tempfile\nfrom pathlib import Path\n\ndef {}(topic):\n    return Path(tempfile.mkdtemp()).name\n"
+    app.write({"shop.py": names.format("first") + names.format("second"), "checks/a.yaml": checks("first", "second")})
+    _, told = app.findings("-j", "2")
+    assert [[finding["expected"] for finding in found] for found in told.values()] == [["the same whatever the entropy is"]] * 2
