@@ -199,7 +199,7 @@ def test_whoever_is_gone_is_told_nothing_of() -> None:
     assert (world.read(f"{gone}/comm"), world.process(gone), world.own_number(gone)) == (b"", gone, gone)
     assert (world.catches(gone, 40), world.pending(gone, 40), world.inode(gone, 0)) == (False, False, b"")
     assert (world.whole(gone, "x"), world.ports(gone, 80), world.paths(gone, "/x")) == ("/x", {}, set())
-    assert not seccomp.datagrams(NUMBERS, gone, 0)
+    assert seccomp.datagrams(NUMBERS, gone, 0) is None
     assert world._links(str(gone)) == set()
 
 
@@ -207,9 +207,9 @@ def test_what_a_socket_is_can_be_asked() -> None:
     """Datagrams are told from streams, in this very process; a number that is none is nothing."""
     with socket.socket(type=socket.SOCK_DGRAM) as datagrams, socket.socket() as stream:
         assert seccomp.datagrams(NUMBERS, os.getpid(), datagrams.fileno())
-        assert not seccomp.datagrams(NUMBERS, os.getpid(), stream.fileno())
+        assert seccomp.datagrams(NUMBERS, os.getpid(), stream.fileno()) is False
         assert world.inode(os.getpid(), stream.fileno()) == str(os.fstat(stream.fileno()).st_ino).encode()
-    assert not seccomp.datagrams(NUMBERS, os.getpid(), 1 << 20)
+    assert seccomp.datagrams(NUMBERS, os.getpid(), 1 << 20) is None
 
 
 @given(st.ip_addresses(v=4), st.integers(0, 65535))

@@ -420,6 +420,14 @@ def test_a_connection_to_the_port_of_names_is_no_lookup(tier: Tier, tmp_path: Pa
     assert (ran.over, ran.wanted) == ("exit 111", ["127.0.0.1:53"])
 
 
+@pytest.mark.skipif(CURL is None, reason="there is no curl here")
+def test_a_name_is_told_where_nobody_may_look_at_sockets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some containers refuse pidfd_getfd(2): what goes to the server of names is a lookup then."""
+    monkeypatch.setattr(seccomp, "datagrams", lambda *_: None)
+    ran = run(["/bin/sh", "-c", "curl -sS http://api.example.test/x"], Tier.K1, tmp_path)
+    assert (ran.over, ran.wanted) == ("exit 6", ["api.example.test"])
+
+
 def test_a_thread_that_puts_signals_off_is_not_asked(tmp_path: Path) -> None:
     """What it would say later would be taken for the next one's answer."""
     text = FAULTS + (

@@ -93,20 +93,20 @@ def waits(listener: int, request: Request) -> bool:
     return True
 
 
-def datagrams(known: Numbers, process: int, descriptor: int) -> bool:
-    """Say whether another's socket sends datagrams; False where the kernel does not let us look."""
+def datagrams(known: Numbers, process: int, descriptor: int) -> bool | None:
+    """Say whether another's socket sends datagrams; None where the kernel does not let us look, as in some containers."""
     import _socket  # noqa: PLC0415  # the C half alone
     import ctypes  # noqa: PLC0415  # as above
 
     try:
         leader = os.pidfd_open(process)
     except OSError:
-        return False
+        return None
     libc: Any = ctypes.CDLL(None)
     taken = libc.syscall(known.pidfd_getfd, leader, descriptor, 0)
     os.close(leader)
     if taken < 0:
-        return False
+        return None
     one = _socket.socket(-1, -1, -1, taken)
     try:
         return one.type == _socket.SOCK_DGRAM

@@ -127,6 +127,9 @@ class Watch:
 
     def _is_lookup(self, request: Request, attempt: Attempt) -> bool:
         """Say whether a server of names is wanted, which is ours; one that is wanted by a connection is none."""
+        return self._datagrams(request) is not False  # what cannot be looked at is more likely one
+
+    def _datagrams(self, request: Request) -> bool | None:
         if self._sink is None or not attempt.loopback or attempt.port != 53:  # noqa: PLR2004  # DNS
             return False
         return seccomp.datagrams(self._numbers, world.process(request.thread), request.arguments[0] & 0xFFFF_FFFF)
@@ -137,9 +140,7 @@ class Watch:
         return judge(replace(attempt, path=world.whole(request.thread, attempt.path)) if named else attempt, inside)
 
     def _sorts(self, request: Request) -> bool:
-        if request.number != self._numbers.connect:
-            return False
-        return seccomp.datagrams(self._numbers, world.process(request.thread), request.arguments[0] & 0xFFFF_FFFF)
+        return request.number == self._numbers.connect and self._datagrams(request) is True
 
     def _looks(self, request: Request, attempt: Attempt) -> None:
         """Keep in mind who may ask for names from now on."""
