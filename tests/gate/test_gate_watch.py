@@ -364,6 +364,20 @@ def test_whoever_is_gone_before_its_call_is_taken_is_nobody(tmp_path: Path, monk
     assert (ran.over, ran.wanted) == ("signal 9 (SIGKILL)", [])
 
 
+def test_whoever_is_gone_before_the_answer_needs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it wanted is noted all the same."""
+    note = watch.Watch._note
+
+    def dies(self: watch.Watch, given: dict[str, Any], request: seccomp.Request) -> int:
+        size = note(self, given, request)
+        killed(request.thread)
+        return size
+
+    monkeypatch.setattr(watch.Watch, "_note", dies)
+    ran = python("socket.socket().connect_ex(('192.0.2.1', 1))", Tier.K1, tmp_path)
+    assert (ran.over, ran.wanted) == ("signal 9 (SIGKILL)", ["192.0.2.1:1"])
+
+
 def test_another_descriptor_hears_of_no_calls() -> None:
     """25 is ENOTTY: only who is gone is no error."""
     request = seccomp.Request(1, 1, 1, ())
