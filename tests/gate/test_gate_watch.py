@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from invcheck.gate import cell, filters, keeper, seccomp, watch
+from invcheck.gate import cell, filters, keeper, seccomp, watch, world
 from invcheck.gate.tiers import Tier
 from invcheck.sandbox.network import noted, notes_file
 
@@ -590,3 +590,27 @@ def _of_nobody(tier: Tier, temp: Path) -> Any:
             said.write_text(json.dumps([ran.over, [(each["wanted"], each["command"]) for each in ran.notes]]))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     return json.loads(said.read_text())
+
+
+def test_the_same_number_may_be_another_file_or_none_there() -> None:
+    """A fork that closed all descriptors and opened its own is not asked to write into the one that has the number now."""
+    sites, own = notes_file(), notes_file()
+    ready, says = os.pipe()
+    waits, ends = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(own, sites)
+        os.close(own)
+        os.write(says, b"x")
+        os.close(ends)
+        os.read(waits, 1)
+        os._exit(0)
+    try:
+        os.read(ready, 1)
+        assert world.same_file(os.getpid(), sites)
+        assert not world.same_file(child, sites)
+        assert not world.same_file(child, own)
+    finally:
+        for each in (sites, own, ready, says, waits, ends):
+            os.close(each)
+        os.waitpid(child, 0)

@@ -298,3 +298,62 @@ def test_what_comes_after_the_return_is_a_finding_of_that_trial(shop: Shop) -> N
     (finding,) = told.cases["late[1]"]["findings"]
     assert finding["message"] == "192.0.2.1:443 was wanted, through native code, at app.py:13 in later, in a thread"
     assert finding["seed"] == 0
+
+
+LEAVES = """
+    import ctypes
+    import os
+    import socket
+    import sys
+
+    def child(does):
+        if os.fork() == 0:
+            try:
+                os.closerange(3, 256)
+                does()
+            finally:
+                os._exit(0)
+        os.wait()
+
+    def dials():
+        socket.create_connection(("192.0.2.1", 443))  # line 16
+
+    def writes(name):
+        files = [open(f"{name}{number}.txt", "w") for number in range(60)]
+        for file in files:
+            file.write("its own")
+            file.flush()
+        return files
+
+    def bare():
+        child(dials)
+
+    def with_files():
+        def does():
+            kept = writes("hooked")
+            dials()
+        child(does)
+
+    def natively():
+        def does():
+            kept = writes("native")
+            with socket.socket() as sock:
+                ctypes.CDLL(None).connect(sock.fileno(), b"\\x02\\x00\\x01\\xbb\\xc0\\x00\\x02\\x01" + bytes(8), 16)
+        child(does)
+
+    def twice():
+        child(lambda: child(dials))
+"""
+
+
+def test_a_child_that_closes_all_descriptors_is_told_and_its_files_stay_its_own(shop: Shop) -> None:
+    """The gate's files may be gone there, or their numbers be those of the child's own files."""
+    names = ("bare", "with_files", "natively", "twice")
+    shop.write({"app.py": LEAVES, "checks/a.yaml": "checks:\n" + "".join(CHECK.replace("NAME", name) for name in names)})
+    told = shop.told()
+    kernel(told)
+    for name in names:
+        finding = told.one(f"{name}[1]")
+        assert (finding["code"], told.verdict(f"{name}[1]")) == ("NETWORK", "broken")
+        assert finding["message"].startswith("192.0.2.1:443 was wanted, through ")
+    assert {shop.file(f"{kind}{number}.txt") for kind in ("hooked", "native") for number in range(60)} == {"its own"}

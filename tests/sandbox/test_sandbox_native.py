@@ -11,7 +11,7 @@ import pytest
 
 from invcheck import record
 from invcheck.canonical import packed
-from invcheck.gate import watch
+from invcheck.errors import NetworkBlocked
 from invcheck.record import Record, late
 from invcheck.sandbox import ambient, box, clock, native, network, notes, spawning
 
@@ -275,7 +275,6 @@ def test_a_lost_worker_is_told_for(gate: tuple[int, int]) -> None:
 
 def test_a_thread_says_where_it_stands() -> None:
     """The handler writes one block a signal, of the thread that is asked alone."""
-    assert native.SITE_SIGNAL == watch.SITE_SIGNAL
     sites = notes.notes_file()
     native.listen(sites)
     try:
@@ -303,3 +302,48 @@ def test_a_kernel_without_files_in_memory_keeps_notes(monkeypatch: pytest.Monkey
         assert os.fstat(file).st_nlink == 0
     finally:
         os.close(file)
+
+
+def test_a_book_is_written_by_its_number_or_through_who_holds_it_only() -> None:
+    """Where its number is another file's now, that one gets nothing; where nobody holds it, nothing is written."""
+    file, own = notes.notes_file(), notes.notes_file()
+    kept = os.dup(file)
+    waits, ends = os.pipe()
+    book = notes.Book.held(file)
+    holder = os.fork()
+    if holder == 0:
+        os.close(ends)
+        os.read(waits, 1)
+        os._exit(0)
+    try:
+        book.append(b"a")
+        os.dup2(own, file)
+        assert book.way() is None
+        book.append(b"lost")
+        elsewhere = notes.Book(file, book.identity, holder)
+        elsewhere.append(b"b")
+        os.close(file)
+        assert book.way() is None
+        elsewhere.append(b"c")
+        assert (os.pread(kept, 9, 0), notes.end(own)) == (b"abc", 0)
+    finally:
+        for each in (waits, ends, own, kept):
+            os.close(each)
+        os.waitpid(holder, 0)
+
+
+def test_what_nothing_notes_here_is_left_to_the_kernel(gate: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where its gate listens an attempt passes, for it to refuse and note; elsewhere it is refused, and entered in the record."""
+    file = notes.notes_file()
+    monkeypatch.setattr(network, "_book", notes.Book.held(file))
+    os.close(file)
+    record = Record()
+    with box.trial(record):
+        monkeypatch.setattr(network, "_kernel", True)
+        network.check("socket.getaddrinfo", "model.invalid", 443)
+        assert record.breaches == []
+        monkeypatch.setattr(network, "_kernel", False)
+        with pytest.raises(NetworkBlocked):
+            network.check("socket.getaddrinfo", "model.invalid", 443)
+    assert [each["wanted"] for each in record.breaches] == ["model.invalid:443"]
+    network.skip()

@@ -19,10 +19,8 @@ from invcheck.gate.confinement import SEARCH
 from invcheck.gate.policy import PASSES, Inside, judge
 from invcheck.gate.seccomp import Request
 from invcheck.gate.serving import Serving
+from invcheck.sandbox.native import SITE_SIGNAL
 from invcheck.vocabulary import Json
-
-SITE_SIGNAL = 40
-"""What a Python thread answers with where it stands: a real-time signal, as apps have uses for the others."""
 
 _READABLE = 1  # select.POLLIN
 _DUMPS = 8  # of one thread for one address: a loop that dials would fill the memory
@@ -127,11 +125,11 @@ class Watch:
 
     def _is_lookup(self, request: Request, attempt: Attempt) -> bool:
         """Say whether a server of names is wanted, which is ours; one that is wanted by a connection is none."""
+        if self._sink is None or not attempt.loopback or attempt.port != 53:  # noqa: PLR2004  # DNS
+            return False
         return self._datagrams(request) is not False  # what cannot be looked at is more likely one
 
     def _datagrams(self, request: Request) -> bool | None:
-        if self._sink is None or not attempt.loopback or attempt.port != 53:  # noqa: PLR2004  # DNS
-            return False
         return seccomp.datagrams(self._numbers, world.process(request.thread), request.arguments[0] & 0xFFFF_FFFF)
 
     def _judged(self, request: Request, attempt: Attempt) -> tuple[int, bool]:
@@ -183,7 +181,8 @@ class Watch:
         host, port = (name, None) if name else (attempt.host or wanted, attempt.port)
         key = request.thread, wanted
         self._dumped[key] += 1
-        dump = own and self._killable and self._dumped[key] <= _DUMPS and world.catches(request.thread, SITE_SIGNAL)
+        able = own and self._killable and self._dumped[key] <= _DUMPS and world.catches(request.thread, SITE_SIGNAL)
+        dump = able and world.same_file(request.thread, self._sites)  # it would write into whatever has that number there
         comm = world.thread_name(request.thread)
         via = callers.library(comm, world.mapped(process)) if own else callers.program(line, comm)
         thread = "MainThread" if own and process == request.thread else comm

@@ -38,6 +38,14 @@ def catches(thread: int, signal: int) -> bool:
     return _has(thread, b"SigCgt:", signal) and not _has(thread, b"SigBlk:", signal)
 
 
+def same_file(thread: int, number: int) -> bool:
+    """Say whether a thread has the same file under a number as this process: one that closed all may have another there."""
+    try:
+        return os.path.samestat(os.stat(f"/proc/{thread}/fd/{number}"), os.fstat(number))  # noqa: PTH116  # a descriptor's path
+    except OSError:
+        return False
+
+
 def pending(thread: int, signal: int) -> bool:
     """Say whether a signal was sent to a thread that has not taken it yet."""
     return _has(thread, b"SigPnd:", signal)

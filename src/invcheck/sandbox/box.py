@@ -46,7 +46,8 @@ def install(root: str | PathLike[str], *, armed: bool = True) -> None:
     if given is None:
         network.install(armed=armed)
     else:
-        network.install(given.notes, given.sites, armed=armed, soft=given.tier == "soft")
+        soft, kernel = given.tier == "soft", given.tier in ("K1", "K2")
+        network.install(given.notes, given.sites, armed=armed, soft=soft, kernel=kernel)
     if not _installed:
         stdtime.install()
         waits.install()

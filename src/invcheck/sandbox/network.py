@@ -28,14 +28,15 @@ from invcheck.vocabulary import Json
 noted, notes_file = files.noted, files.notes_file
 
 # held on to, since an app may replace what stands in os
-_append, _process = os.write, os.getpid
+_process = os.getpid
 _PATIENCE, _LOOK = 25, 0.002  # looks, and real seconds between them, for a thread that says where it stands
 _DATAGRAM = 2
 _hooked = False
 _armed: bool | None = None
 _notes: int | None = None
+_book: files.Book | None = None
 _sites: int | None = None
-_soft = False
+_soft = _kernel = False
 _merged = _sited = 0
 _forked = False
 _fork = os.fork  # held on to, since an app may replace what stands in os
@@ -45,17 +46,18 @@ ours: set[int] = set()
 """Children that `fork` made."""
 
 
-def install(notes: int | None = None, sites: int | None = None, *, armed: bool = True, soft: bool = False) -> None:
+def install(notes: int | None = None, sites: int | None = None, *, armed: bool = True, soft: bool = False, kernel: bool = False) -> None:
     """Hook into this interpreter, for good; ``notes`` is the descriptor that notes are appended to.
 
     With ``armed`` every attempt is refused, else only attempts in a trial (a process that is not the sandbox's own). The
     kernel's gate asks threads where they stand, who say it into ``sites``. With ``soft`` no program may be started in a
-    trial, since nothing would stop what it does.
+    trial, since nothing would stop what it does; with ``kernel`` the kernel's gate refuses and notes what passes here.
     """
-    global _armed, _hooked, _notes, _sites, _soft  # noqa: PLW0603  # one gate per process
-    _armed, _soft = armed, soft
+    global _armed, _book, _hooked, _kernel, _notes, _sites, _soft  # noqa: PLW0603  # one gate per process
+    _armed, _soft, _kernel = armed, soft, kernel
     if notes is not None or _notes is None:
         _notes = notes_file() if notes is None else notes
+        _book = files.Book.held(_notes)
     if sites is not None:
         _sites = sites
         native.listen(sites)
@@ -136,18 +138,22 @@ def _begun() -> None:
 
 def fork() -> int:
     """Fork a process of ours, which tells itself what it notes."""
-    global _forked  # noqa: PLW0603  # as above
+    global _book, _forked  # noqa: PLW0603  # as above
     before = _forked
     child = _fork()
     if child:
         _forked = before
         ours.add(child)
+    elif _notes is not None:
+        _book = files.Book.held(_notes)  # its parent may end before it
     return child
 
 
 def skip() -> None:
     """Leave aside what was noted so far: a child that handled a whole case has told it itself."""
     global _merged, _sited  # noqa: PLW0603  # how far the notes were read
+    if _book is not None and _book.way() != _book.number:
+        return  # a child of one that has closed it
     if _notes is not None:
         _merged = files.end(_notes)
     if _sites is not None:
@@ -241,7 +247,9 @@ def refuse(
     )
 
 
-def _refuse(event: str, args: tuple[Any, ...], host: str, port: int | None) -> NoReturn:
+def _refuse(event: str, args: tuple[Any, ...], host: str, port: int | None) -> None:
+    if _kernel and _book is not None and _book.way() is None:
+        return  # a child that has closed all: the kernel refuses it, and notes it
     target = host if port is None else f"[{host}]:{port}" if ":" in host and not host.startswith("unix:") else f"{host}:{port}"
     datagram = hasattr(args[0], "type") and int(args[0].type) & 0xF == _DATAGRAM
     own = reasons(host, port, loopback=listeners.loopback(host), datagram=datagram)
@@ -282,8 +290,8 @@ def _audited(module: ModuleType) -> None:
 
 
 def _write(note: dict[str, Json]) -> None:
-    if _notes is not None:
-        _append(_notes, packed({**note, "process": _process()}))
+    if _book is not None:
+        _book.append(packed({**note, "process": _process()}))
 
 
 def _enter(breach: dict[str, Json], held: record.Record | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from invcheck.canonical import unpacked
 from invcheck.sandbox import native, spawning
@@ -11,7 +12,53 @@ from invcheck.sandbox.reasons import LOOKUP
 from invcheck.vocabulary import Json
 
 # held on to, since an app may replace what stands in os
-_pread, _status = os.pread, os.fstat
+_pread, _status, _stat, _write, _open, _close = os.pread, os.fstat, os.stat, os.write, os.open, os.close
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A file to append to, known by more than its ``number``: a child that closes all descriptors gives that to its own files.
+
+    Such a child reaches it through the ``process`` that holds it, where the kernel shows that one's descriptors.
+    """
+
+    number: int
+    identity: tuple[int, int]
+    process: int
+
+    @classmethod
+    def held(cls, number: int) -> Book:
+        """Give the file that this process holds under a number; raises OSError where it holds none."""
+        return cls(number, _identity(_status(number)), os.getpid())
+
+    def way(self) -> int | str | None:
+        """Give what leads to the file: its number, a path, or None where nothing does any more."""
+        path = f"/proc/{self.process}/fd/{self.number}"
+        try:
+            if _identity(_status(self.number)) == self.identity:
+                return self.number
+        except OSError:
+            pass  # it was closed
+        try:
+            return path if _identity(_stat(path)) == self.identity else None
+        except OSError:
+            return None
+
+    def append(self, text: bytes) -> None:
+        """Append to it where anything leads to it; never to another file."""
+        way = self.way()
+        if isinstance(way, int):
+            _write(way, text)
+        elif way is not None:
+            file = _open(way, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+            try:
+                _write(file, text)
+            finally:
+                _close(file)
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def notes_file() -> int:
