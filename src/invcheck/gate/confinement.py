@@ -146,11 +146,18 @@ def _loopback_up() -> None:
         control.close()
 
 
-def close_others(keep: Collection[int]) -> None:
-    """Close every descriptor but stdio and ``keep``: an inherited connected socket is the one thing no layer stops."""
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  # pathlib is not loaded in the forked child
-        number = int(name)
-        if number > 2 and number not in keep:  # noqa: PLR2004  # stdio
+def descriptors() -> list[int]:
+    """Give the descriptors that are open in this process, as far as they are not stdio."""
+    return [number for name in os.listdir("/proc/self/fd") if (number := int(name)) > 2]  # noqa: PLR2004, PTH208  # stdio; no pathlib here
+
+
+def close_others(keep: Collection[int], among: Iterable[int] | None = None) -> None:
+    """Close every descriptor but stdio and ``keep``: an inherited connected socket is the one thing no layer stops.
+
+    ``among`` names those that are open to who may have lost its own ``/proc``.
+    """
+    for number in descriptors() if among is None else among:
+        if number not in keep:
             try:
                 os.close(number)
             except OSError:

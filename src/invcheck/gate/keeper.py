@@ -10,7 +10,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from select import poll
 from typing import NoReturn
@@ -29,9 +29,10 @@ def part(kept: int, ended: int, *, own_pids: bool, leads: bool) -> None:
     program that ``leads`` a session are its own.
     """
     if own_pids:
+        known = confinement.descriptors()  # the program's own /proc, in which whoever stands by is not, may be there at any moment
         first = os.fork()
         if first:
-            _stand_by(first)
+            _stand_by(first, known)
     else:
         _ask(_SUBREAPER)
     keeper = os.getpid()
@@ -62,7 +63,7 @@ def _first_to_go() -> None:
             os.close(descriptor)
 
 
-def _alone(*keep: int) -> None:
+def _alone(*keep: int, among: Iterable[int] | None = None) -> None:
     """Leave the session, the terminal and everything that is open to others."""
     for number in _DEAF:
         signal.signal(number, signal.SIG_IGN)
@@ -71,13 +72,13 @@ def _alone(*keep: int) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(null, stream)
-    confinement.close_others(keep)
+    confinement.close_others(keep, among)
 
 
-def _stand_by(first: int) -> NoReturn:
+def _stand_by(first: int, known: Iterable[int]) -> NoReturn:
     """Wait for the first process of a namespace, which is over when all in it are."""
     try:
-        _alone()
+        _alone(among=known)
         os.waitpid(first, 0)
     finally:
         os._exit(0)
