@@ -16,6 +16,7 @@ from typing import Any
 
 from tests.egress.world import HOST, HOST6, SERVER
 
+_FIRST = 10_000  # below the ports that the kernel gives to whoever asks for any, on one of the addresses
 _ANSWER = b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 _NAME = re.compile(rb"(?:^|[^a-z0-9])(w\d+)(?:\.|\x07)(?:example)", re.IGNORECASE)
 
@@ -44,8 +45,8 @@ class Judges:
         self._number += 1
         key = f"w{self._number}"
         self.seen[key] = set()
-        first = self._stream(key, socket.AF_INET, (HOST, 0), "TCP")
-        port = first.getsockname()[1]
+        port = _FIRST + self._number
+        self._stream(key, socket.AF_INET, (HOST, port), "TCP")
         if self._version6:
             self._stream(key, socket.AF_INET6, (HOST6, port), "TCP over IPv6")
         self._stream(key, socket.AF_INET, ("127.0.0.1", port), "TCP on loopback")
