@@ -13,6 +13,7 @@ from invcheck.vocabulary import Json
 
 # held on to, since an app may replace what stands in os
 _pread, _status, _stat, _write, _open, _close = os.pread, os.fstat, os.stat, os.write, os.open, os.close
+_process = os.getpid
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Book:
     @classmethod
     def held(cls, number: int) -> Book:
         """Give the file that this process holds under a number; raises OSError where it holds none."""
-        return cls(number, _identity(_status(number)), os.getpid())
+        return cls(number, _identity(_status(number)), _process())
 
     def way(self) -> int | str | None:
         """Give what leads to the file: its number, a path, or None where nothing does any more."""
